@@ -1,0 +1,59 @@
+# Everything runs in a virtual environment that this file makes: only Python 3.11+ and make are needed.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+OUT ?= out
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: help reproduce test lint format bench docs lock clean
+
+help:  ## This list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /'
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("SteadyRL needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: $(VENV)/bin/python requirements/base.txt pyproject.toml
+	$(PIP) --requirement requirements/base.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python requirements/dev.txt pyproject.toml
+	$(PIP) --requirement requirements/dev.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+reproduce: $(VENV)/.base  ## The study of the paper, as far as it exists, with figures and tables in out/
+	$(BIN)/steadyrl reproduce estimators --out $(OUT)/estimators
+
+test: $(VENV)/.dev  ## All tests
+	$(BIN)/python -m pytest -n auto tests src
+
+lint: $(VENV)/.dev  ## Style, types, direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## Put the code in its canonical form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev  ## Side by side, as ratios
+	$(BIN)/python benchmarks/measures.py
+
+docs: $(VENV)/.docs  ## The site, in site/
+	$(BIN)/mkdocs build --strict
+
+$(VENV)/.docs: $(VENV)/bin/python requirements/docs.txt pyproject.toml
+	$(PIP) --requirement requirements/docs.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+lock: $(VENV)/.dev  ## Renew the lock files
+	$(PIP) pip-tools
+	$(BIN)/python requirements/lock.py
+
+clean:  ## Remove what was made
+	rm -rf $(VENV) $(OUT) site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,30 @@
+"""SteadyRL: policies whose returns hold steady.
+
+Train policies that maximise E[G0] - lambda D[G0], D a measure of variability of the return.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from steadyrl import estimators, evaluate, measures
+    from steadyrl.estimators import coefficients
+
+__all__ = ["__version__", "coefficients", "estimators", "evaluate", "measures"]
+
+_MODULES = ("estimators", "evaluate", "measures")
+
+
+def __getattr__(name: str) -> Any:
+    """Load a part when it is first used, so that `import steadyrl.measures` pays for the measures alone."""
+    if name in _MODULES:
+        return import_module(f"steadyrl.{name}")
+    if name == "coefficients":
+        return import_module("steadyrl.estimators").coefficients
+    raise AttributeError(f"module 'steadyrl' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

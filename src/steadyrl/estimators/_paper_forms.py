@@ -1,0 +1,153 @@
+"""The paper's estimators, one function a measure, as coefficients c_i.
+
+Written as printed, uncentred, with importance weights rho where the paper's remark after Algorithm 2 puts them: on
+each trajectory and in each inner mean. An inner mean divides by the number of trajectories, or, self-normalised, by
+the sum of their weights. A and B are the two halves of the split for double sampling.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from steadyrl._shapes import Array, Bool, BoolArray, Float
+from steadyrl.measures import Measure
+from steadyrl.measures._moments import facing_down
+from steadyrl.measures._tails import facing_lower
+from steadyrl.measures._weighted import Points, density, ordered, quantile
+
+
+@dataclass(frozen=True)
+class PaperSample:
+    """What the paper's formulas read: returns x, ratios rho, the half A, and the choices it leaves open."""
+
+    x: Points
+    rho: Points
+    in_a: Bool[BoolArray, "*batch n"]
+    bound: Float[Array, "*batch 1"]
+    mmd_sign: str
+    mmd_ties: str
+    self_normalised: bool
+
+    @property
+    def p(self) -> Points:
+        return self.rho / self.rho.sum(axis=-1, keepdims=True)
+
+    def quantile(self, alpha: float) -> Float[Array, "*batch 1"]:
+        return quantile(self.x, self.p, alpha)[..., None]
+
+    def size(self, members: Bool[BoolArray, "*batch n"]) -> Float[Array, "*batch 1"]:
+        """What a mean over these trajectories divides by."""
+        return np.sum(members * (self.rho if self.self_normalised else 1.0), axis=-1, keepdims=True)
+
+    def mean(self, values: Points, members: Bool[BoolArray, "*batch n"]) -> Float[Array, "*batch 1"]:
+        return np.sum(members * self.rho * values, axis=-1, keepdims=True) / self.size(members)
+
+    def coefficients(self, on_a: Points, on_b: Points) -> Points:
+        """Half A's and half B's terms as one vector whose mean over n is the sum of the two half means."""
+        n = self.x.shape[-1]
+        return n * self.rho * np.where(self.in_a, on_a / self.size(self.in_a), on_b / self.size(~self.in_a))
+
+    def distance_from_others(self) -> Points:
+        """eta_i = x_i less the mean of A without i (read on A only)."""
+        mean = np.sum(self.in_a * self.rho * self.x, axis=-1, keepdims=True)
+        own = self.in_a * self.rho
+        left = self.size(self.in_a) - (own if self.self_normalised else 1.0)
+        return self.x - (mean - own * self.x) / left
+
+
+def _everyone(s: PaperSample) -> Bool[BoolArray, "*batch n"]:
+    return np.ones(s.x.shape, dtype=bool)
+
+
+def _single(s: PaperSample, values: Points) -> Points:
+    """Coefficients of a mean over all n trajectories: no split."""
+    return s.x.shape[-1] * s.rho * values / s.size(_everyone(s))
+
+
+def variance(s: PaperSample) -> Points:
+    """A: x^2; B: -2 mean_A(x) x (eq:variance_grad, double sampling)."""
+    return s.coefficients(s.x**2, -2.0 * s.mean(s.x, s.in_a) * s.x)
+
+
+def gini_deviation(s: PaperSample) -> Points:
+    """2/(n-1) sum_{j != i} max(x_i, x_j) - x_i - b (eq:gini_est)."""
+    o = ordered(s.x, s.rho)
+    mass, moment = np.cumsum(o.p, axis=-1), np.cumsum(o.p * o.z, axis=-1)
+    maxima = o.unsort(o.z * mass + moment[..., -1:] - moment) - s.rho * s.x
+    others = s.size(_everyone(s)) - (s.rho if s.self_normalised else 1.0)
+    return _single(s, 2.0 * maxima / others - s.x - s.bound)
+
+
+def mean_deviation(s: PaperSample) -> Points:
+    """A: |eta|; B: -mean_A(sgn eta) x (eq:md_grad, eq:md-terms)."""
+    eta = s.distance_from_others()
+    return s.coefficients(np.abs(eta), -s.mean(np.sign(eta), s.in_a) * s.x)
+
+
+def mean_median_deviation(s: PaperSample) -> Points:
+    """(2q - x - b) 1{x <= q} -/+ (b - x) 1{x > q} (eq:mmd_grad with "-", eq:mmd_grad_est with "+").
+
+    In print the second indicator is x >= q, which counts a return equal to the median twice (`mmd_ties="twice"`).
+    """
+    q = s.quantile(0.5)
+    upper = s.x >= q if s.mmd_ties == "twice" else s.x > q
+    low = (2.0 * q - s.x - s.bound) * (s.x <= q)
+    high = (s.bound - s.x) * upper
+    return _single(s, low - high if s.mmd_sign == "-" else low + high)
+
+
+def inter_quantile_range(s: PaperSample, alpha: float) -> Points:
+    """-1{x <= q_a} / KDE(q_a) + 1{x <= q_1-a} / KDE(q_1-a)."""
+
+    def below(level: float) -> Points:
+        q = s.quantile(level)
+        return (s.x <= q) / density(s.x, s.p, q[..., 0])[..., None]
+
+    return _single(s, below(1.0 - alpha) - below(alpha))
+
+
+def cvar_deviation(s: PaperSample, alpha: float | None, tail: str) -> Points:
+    """x + (q - x)+ / a (sec:cvar-dev)."""
+    x, mass = facing_lower(s.x, alpha, tail)
+    q = quantile(x, s.p, mass)[..., None]
+    return _single(s, x + np.maximum(q - x, 0.0) / mass)
+
+
+def semi_variance(s: PaperSample, side: str) -> Points:
+    """A: ((-eta)+)^2; B: mean_A(2 (-eta)+) x (eq:sv-terms)."""
+    facing = np.sign(facing_down(np.ones(()), side))
+    short = np.maximum(-facing * s.distance_from_others(), 0.0)
+    return s.coefficients(short**2, facing * s.mean(2.0 * short, s.in_a) * s.x)
+
+
+FORMS: dict[str, Callable[..., Points]] = {
+    form.__name__: form
+    for form in (
+        variance,
+        gini_deviation,
+        mean_deviation,
+        mean_median_deviation,
+        inter_quantile_range,
+        cvar_deviation,
+        semi_variance,
+    )
+}
+ROOTS: dict[str, Callable[..., Points]] = {"standard_deviation": variance, "semi_standard_deviation": semi_variance}
+
+# The least number of trajectories in half A: the leave-one-out mean needs two.
+SPLIT_MINIMUM = {
+    "variance": 1,
+    "standard_deviation": 1,
+    "mean_deviation": 2,
+    "semi_variance": 2,
+    "semi_standard_deviation": 2,
+}
+
+
+def coefficients(measure: Measure, s: PaperSample) -> Points:
+    """The paper's coefficients of a measure it treats."""
+    if measure.name in FORMS:
+        return FORMS[measure.name](s, **measure.params)
+    value = measure.value_of(s.x, s.p)
+    return ROOTS[measure.name](s, **measure.params) / (2.0 * value[..., None])

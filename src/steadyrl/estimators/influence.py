@@ -1,0 +1,52 @@
+"""The default estimator: the influence function, with its finite-sample bias taken off where that can be done.
+
+Without weights (n independent trajectories): the leave-one-out closed form of the measure; for a measure that has
+none, n/(n-1) times its centred influence function; for one without an influence function, the jackknife.
+With weights: c_i = n p_i IF(x_i), the exact gradient of value(x, rho(theta)) for self-normalised weights.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from steadyrl._shapes import Array, Float
+from steadyrl.estimators import jackknife
+from steadyrl.estimators._closed_forms import CLOSED_FORMS, CORRECTION_POWER
+from steadyrl.estimators._weighted_form import weighted_coefficients
+from steadyrl.measures import Measure, get
+
+
+def coefficients(
+    measure: str | Measure,
+    returns: ArrayLike,
+    weights: ArrayLike | None = None,
+    rng: np.random.Generator | None = None,  # noqa: ARG001  every estimator has the same arguments
+) -> Float[Array, "*batch n"]:
+    """One coefficient c_i a trajectory, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi(a_it | s_it).
+
+    Bias: `measure.facts.unbiased` and `.bias` say what is left. Shape: (n,), or (..., n) for a batch of samples.
+    Edge cases: n = 1 or all equal gives 0; n = 2 gives 2 D_2 for both (there is nothing left to centre with);
+    a zero weight gives 0; an effective sample size below 2 warns. `rng` is not used: nothing is random.
+    """
+    measure = get(measure)
+    if weights is not None:
+        return weighted_coefficients(measure, returns, weights)
+    if measure.influence_function is None:
+        return jackknife.coefficients(measure, returns)
+    s = measure.sample(returns)
+    with np.errstate(divide="ignore", invalid="ignore"):  # constant rows are 0 / 0 here and 0 in the end
+        c = _equal_weights(measure, s.z, s.p)
+    return s.rescale_each(c, measure.facts.degree or 0, f"the coefficients of {measure.name}")
+
+
+def _equal_weights(
+    measure: Measure, z: Float[Array, "*batch n"], p: Float[Array, "*batch n"]
+) -> Float[Array, "*batch n"]:
+    n = z.shape[-1]
+    if n == 1:
+        return np.zeros_like(z)
+    if n == 2:
+        unbiased_value = 2.0 ** CORRECTION_POWER.get(measure.name, 1.0) * measure.value_of(z, p)
+        return np.repeat(2.0 * unbiased_value[..., None], 2, axis=-1)
+    if measure.name in CLOSED_FORMS:
+        return CLOSED_FORMS[measure.name](z, **measure.params)
+    return n / (n - 1.0) * measure.influence_of(z, p)

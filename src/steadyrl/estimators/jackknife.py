@@ -1,0 +1,46 @@
+"""Coefficients for any measure from its value alone: leave one trajectory out."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from steadyrl._shapes import Array, Float
+from steadyrl.estimators._weighted_form import weighted_coefficients
+from steadyrl.measures import Measure, get
+from steadyrl.measures._sample import check_returns
+
+CHUNK = 1 << 22
+
+
+def coefficients(
+    measure: str | Measure,
+    returns: ArrayLike,
+    weights: ArrayLike | None = None,
+    rng: np.random.Generator | None = None,  # noqa: ARG001  every estimator has the same arguments
+) -> Float[Array, "*batch n"]:
+    """c_i = n (D_n - D_(n-1) without i), exactly unbiased for grad E[D_n].
+
+    The value without i is independent of trajectory i's score and so adds nothing but noise reduction. E[D_n] is
+    not D: the bias left is that of the value. O(n) values of n - 1 returns. With weights leave-one-out is wrong;
+    there it is c_i = n p_i IF(x_i) with IF by numerical differentiation in the weights (the infinitesimal jackknife).
+    Shape: (n,), or (..., n) for a batch of samples. Edge cases: n = 1 or all equal gives 0. `rng` is not used.
+    """
+    measure = get(measure)
+    if weights is not None:
+        return weighted_coefficients(replace(measure, influence_function=None), returns, weights)
+    x = check_returns(returns)
+    n = x.shape[-1]
+    if n == 1:
+        return np.zeros_like(x)
+    rows = x.reshape(-1, n)
+    left_out = np.stack([_values_without_each(measure, row) for row in rows]).reshape(x.shape)
+    c = n * (np.asarray(measure.value(x))[..., None] - left_out)
+    return np.where((x == x[..., :1]).all(axis=-1, keepdims=True), 0.0, c)
+
+
+def _values_without_each(measure: Measure, x: Float[Array, " n"]) -> Float[Array, " n"]:
+    n = x.size
+    kept = np.arange(n - 1)
+    chunks = np.array_split(np.arange(n), -(-n * n // CHUNK))
+    return np.concatenate([measure.value(x[kept + (kept >= i[:, None])]) for i in chunks])

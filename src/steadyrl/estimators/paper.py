@@ -1,0 +1,80 @@
+"""The paper's estimators, to see what each does. For training, `influence` has less bias and variance."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from steadyrl._shapes import Array, Bool, BoolArray, Float
+from steadyrl.estimators import _paper_forms
+from steadyrl.measures import Measure, get
+from steadyrl.measures._sample import check_weights, extremes, prepare, warn_if_few_effective
+
+
+def coefficients(
+    measure: str | Measure,
+    returns: ArrayLike,
+    weights: ArrayLike | None = None,
+    rng: np.random.Generator | None = None,
+    *,
+    bound: float | None = None,
+    mmd_sign: str = "-",
+    mmd_ties: str = "once",
+    self_normalised: bool = False,
+) -> Float[Array, "*batch n"]:
+    """The paper's coefficient c_i for each trajectory, (1/n) sum_i c_i sum_t grad log pi being its gradient.
+
+    Measures that need double sampling are split at random by `rng`, or without one into first and second half
+    (the first is the larger); trajectories are exchangeable, so both are valid. `bound` is b (default: the largest
+    return). `mmd_sign` "-" is the proposition, "+" the displayed estimator; `mmd_ties` "twice" counts a return equal
+    to the median in both parts, as in print. `weights` are importance ratios, used as they are, or divided by their
+    sum in every mean if `self_normalised`.
+
+    Bias: exact for variance, and for Gini with a fixed bound; the rest is biased at finite n. Shape: (n,), or (..., n)
+    for a batch. Edge cases: all equal gives 0; a half too small for the measure is a ValueError with the minimum n.
+    """
+    measure = get(measure)
+    _check_options(measure, mmd_sign, mmd_ties)
+    s = prepare(returns, weights, centre=False)
+    if weights is None:
+        rho = np.ones_like(s.z)
+    else:
+        rho = np.broadcast_to(check_weights(weights, s.n), s.z.shape)
+        warn_if_few_effective(s.p)
+    z = np.where(s.p > 0, s.z, 0.0)
+    b = extremes(z, s.p)[0] if bound is None else np.ldexp(np.full(s.centre.shape, float(bound)), -s.exponent)
+    in_a = _first_half(z.shape, rng, measure)
+    sample = _paper_forms.PaperSample(z, rho, in_a, b[..., None], mmd_sign, mmd_ties, self_normalised)
+    with np.errstate(divide="ignore", invalid="ignore"):  # constant rows are 0 / 0 here and 0 in the end
+        c = _paper_forms.coefficients(measure, sample)
+    degree = measure.facts.degree or 1
+    return s.rescale_each(np.where(s.p > 0, c, 0.0), degree, f"the paper's coefficients of {measure.name}")
+
+
+def _check_options(measure: Measure, mmd_sign: str, mmd_ties: str) -> None:
+    known = [*_paper_forms.FORMS, *_paper_forms.ROOTS]
+    if measure.name not in known:
+        raise ValueError(
+            f"the paper has no estimator for {measure.name!r} (only for {', '.join(known)}): "
+            'use estimator="influence" or "jackknife"'
+        )
+    if mmd_sign not in ("-", "+"):
+        raise ValueError(f'mmd_sign = {mmd_sign!r}: must be "-" or "+"')
+    if mmd_ties not in ("once", "twice"):
+        raise ValueError(f'mmd_ties = {mmd_ties!r}: must be "once" or "twice"')
+
+
+def _first_half(
+    shape: tuple[int, ...], rng: np.random.Generator | None, measure: Measure
+) -> Bool[BoolArray, "*batch n"]:
+    """Which trajectories are in half A; every one of them where the measure needs no split."""
+    n = shape[-1]
+    need = _paper_forms.SPLIT_MINIMUM.get(measure.name)
+    if need is None:
+        return np.ones(shape, dtype=bool)
+    minimum = 2 * need - 1 if need > 1 else 2
+    if n < minimum:
+        raise ValueError(
+            f"the paper's estimator of {measure.name} splits the trajectories in two: "
+            f"n = {n} is too few, it needs at least {minimum}"
+        )
+    in_a = np.broadcast_to(np.arange(n) < (n + 1) // 2, shape)
+    return in_a if rng is None else rng.permuted(in_a, axis=-1)

@@ -1,0 +1,42 @@
+"""What variability is: measures of a sample of returns, as a value and an influence function.
+
+>>> from steadyrl import measures
+>>> measures.gini_deviation.value([1.0, 2.0, 4.0])
+0.6666666666666666
+>>> measures.get("cvar_deviation", alpha=0.1).value([1.0, 2.0, 4.0])
+1.3333333333333335
+"""
+
+# The order of these imports is the order of `names()`.
+# isort: off
+from steadyrl.measures._choquet import choquet
+from steadyrl.measures._distances import gini_deviation, mean_deviation, mean_median_deviation
+from steadyrl.measures._measure import Facts, Measure
+from steadyrl.measures._moments import semi_standard_deviation, semi_variance, standard_deviation, variance
+from steadyrl.measures._registry import get, names, register
+from steadyrl.measures._sample import EffectiveSampleSizeWarning
+from steadyrl.measures._tails import cvar, cvar_deviation, inter_quantile_range, mean, value_at_risk
+
+# isort: on
+
+__all__ = [
+    "EffectiveSampleSizeWarning",
+    "Facts",
+    "Measure",
+    "choquet",
+    "cvar",
+    "cvar_deviation",
+    "get",
+    "gini_deviation",
+    "inter_quantile_range",
+    "mean",
+    "mean_deviation",
+    "mean_median_deviation",
+    "names",
+    "register",
+    "semi_standard_deviation",
+    "semi_variance",
+    "standard_deviation",
+    "value_at_risk",
+    "variance",
+]

@@ -1,0 +1,180 @@
+"""A sample of returns, checked, centred and scaled: what every formula works on.
+
+Returns are written as centre + 2**exponent * z with max |z| in [1/2, 1), so no square, product or sum of z
+overflows, nothing cancels against a large common level, and (a power of two) no digit is lost.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray
+
+
+class EffectiveSampleSizeWarning(UserWarning):
+    """The weights leave fewer than two effective returns: 1 / sum p^2 < 2."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Returns over the last axis as centre + 2**exponent * z, with probabilities p."""
+
+    z: Float[Array, "*batch n"]
+    p: Float[Array, "*batch n"]
+    centre: Float[Array, "*batch"]
+    exponent: Int[IntArray, "*batch"]
+    constant: Bool[BoolArray, "*batch"]
+    """All returns of positive weight are equal. (A spread of 0 is the same; sigma == 0 is not.)"""
+
+    @property
+    def n(self) -> int:
+        return int(self.z.shape[-1])
+
+    def rescale_value(
+        self, value: Float[Array, "*batch"], degree: int, shift: float, what: str
+    ) -> Float[Array, "*batch"]:
+        """The value for the returns from the value for z, given D[a X + c] = a**degree D[X] + shift c."""
+        scaled = np.ldexp(np.where(self.constant, 0.0, value), degree * self.exponent)
+        return _finite(scaled + shift * self.centre if shift else scaled, what)
+
+    def rescale_each(self, values: Float[Array, "*batch n"], degree: int, what: str) -> Float[Array, "*batch n"]:
+        """Influences or coefficients for the returns from those for z; 0 where the sample is constant."""
+        kept = np.where(self.constant[..., None], 0.0, values)
+        return _finite(np.ldexp(kept, degree * self.exponent[..., None]), what)
+
+
+def check_returns(returns: ArrayLike) -> Float[Array, "*batch n"]:
+    """Returns as finite float64 with at least one entry on the last axis, or a ValueError that says where not."""
+    x = _as_float64(returns, "returns")
+    if x.ndim == 0:
+        raise ValueError("returns is a single number: give a sequence of returns, such as [1.0, 2.5]")
+    if x.shape[-1] == 0:
+        raise ValueError("returns is empty (n = 0): give at least one return")
+    _refuse(~np.isfinite(x), x, "returns", "must be finite")
+    return x
+
+
+def check_weights(weights: ArrayLike, n: int) -> Float[Array, "*batch n"]:
+    """Weights as finite, non-negative float64 with a positive total on the last axis, or a ValueError."""
+    w = _as_float64(weights, "weights")
+    if w.ndim == 0 or w.shape[-1] != n:
+        raise ValueError(f"weights has shape {w.shape}: give one weight for each of the {n} returns")
+    _refuse(~np.isfinite(w), w, "weights", "must be finite")
+    _refuse(w < 0, w, "weights", "must be >= 0")
+    if not np.all(w.max(axis=-1) > 0):
+        raise ValueError("weights sum to 0: at least one weight must be > 0")
+    return w
+
+
+def probabilities(returns: Float[Array, "*batch n"], weights: ArrayLike | None) -> Float[Array, "..."]:
+    """Weights divided by their sum; 1/n each without weights."""
+    n = returns.shape[-1]
+    if weights is None:
+        return np.full(returns.shape, 1.0 / n)
+    w = check_weights(weights, n)
+    w = w / w.max(axis=-1, keepdims=True)
+    return w / w.sum(axis=-1, keepdims=True)
+
+
+def check(returns: ArrayLike, weights: ArrayLike | None) -> tuple[Float[Array, "*batch n"], Float[Array, "*batch n"]]:
+    """Returns and probabilities of one shape."""
+    x = check_returns(returns)
+    x, p = np.broadcast_arrays(x, probabilities(x, weights))
+    return x, p
+
+
+def fill_absent(x: Float[Array, "*batch n"], p: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
+    """Returns of weight zero replaced by the likeliest one, so that their size cannot matter."""
+    likeliest = np.take_along_axis(x, np.argmax(p, axis=-1)[..., None], axis=-1)
+    return np.where(p > 0, x, likeliest)
+
+
+def warn_if_few_effective(p: Float[Array, "*batch n"]) -> None:
+    """Say so when one return carries nearly all the weight."""
+    if p.shape[-1] < 2:
+        return
+    effective = float(np.min(1.0 / np.square(p).sum(axis=-1)))
+    if effective < 2.0:
+        message = (
+            f"effective sample size {effective:.2f} of {p.shape[-1]}: almost all weight is on one return, "
+            "so the estimate rests on it alone"
+        )
+        warnings.warn(message, EffectiveSampleSizeWarning, stacklevel=4)
+
+
+def prepare(returns: ArrayLike, weights: ArrayLike | None = None, centre: bool = True) -> Sample:
+    """Check returns and weights, then centre (unless told not to) by a median and scale by a power of two.
+
+    Returns of weight zero take no part in centre and scale, but keep their place and distance.
+    """
+    x, p = check(returns, weights)
+    largest, smallest = extremes(x, p)
+    constant = largest == smallest
+    middle = _middle(x, p) if centre else np.zeros(x.shape[:-1])
+    # A sample that spans more than the largest float is halved before the subtraction.
+    wide = (np.maximum(np.abs(largest), np.abs(smallest)) > 2.0**1022).astype(np.int32)
+    halve = -wide[..., None]
+    z = np.ldexp(x, halve) - np.ldexp(middle[..., None], halve)
+    exponent = np.frexp(np.max(np.abs(z), axis=-1, where=p > 0, initial=0.0))[1].astype(np.int32)
+    with np.errstate(over="ignore"):
+        z = np.ldexp(z, -exponent[..., None])
+    if not np.all(np.isfinite(z)):
+        raise OverflowError("a return of weight 0 lies too far from the others to be compared with them")
+    return Sample(z, p, middle, exponent + wide, constant)
+
+
+def as_given(returns: ArrayLike, weights: ArrayLike | None = None) -> Sample:
+    """Returns and weights checked, but neither centred nor scaled: for a measure of unknown degree."""
+    x, p = check(returns, weights)
+    largest, smallest = extremes(x, p)
+    constant = largest == smallest
+    return Sample(x, p, np.where(constant, largest, 0.0), np.zeros(x.shape[:-1], dtype=np.int32), constant)
+
+
+def _as_float64(values: ArrayLike, what: str) -> Float[Array, "..."]:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "buif":
+        given = type(values).__name__ if not isinstance(values, np.ndarray) else f"array of {values.dtype}"
+        raise ValueError(f"{what} is not an array of real numbers (given: {given})")
+    return array.astype(np.float64)
+
+
+def _refuse(bad: Bool[BoolArray, "..."], values: Float[Array, "..."], what: str, rule: str) -> None:
+    if bad.any():
+        where = tuple(int(k) for k in np.argwhere(bad)[0])
+        index = ", ".join(map(str, where))
+        more = f" ({int(bad.sum())} such entries)" if bad.sum() > 1 else ""
+        raise ValueError(f"{what}[{index}] = {values[where]}: {rule}{more}")
+
+
+def extremes(
+    x: Float[Array, "*batch n"], p: Float[Array, "*batch n"]
+) -> tuple[Float[Array, "*batch"], Float[Array, "*batch"]]:
+    """The largest and the smallest return of positive weight."""
+    present = p > 0
+    largest = np.max(x, axis=-1, where=present, initial=-np.inf)
+    smallest = np.min(x, axis=-1, where=present, initial=np.inf)
+    return largest, smallest
+
+
+def _middle(x: Float[Array, "*batch n"], p: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+    """An observed return with about as many of positive weight below as above."""
+    present = p > 0
+    n = x.shape[-1]
+    if present.all():
+        return np.partition(x, n // 2, axis=-1)[..., n // 2]
+    ordered = np.sort(np.where(present, x, np.inf), axis=-1)
+    return np.take_along_axis(ordered, present.sum(axis=-1, keepdims=True) // 2, axis=-1)[..., 0]
+
+
+def _finite(values: Float[Array, "..."], what: str) -> Float[Array, "..."]:
+    if np.isnan(values).any():
+        raise ValueError(f"{what}: the formula gave nan")
+    if np.isinf(values).any():
+        raise OverflowError(f"{what}: too large for float64, divide the returns by a constant first")
+    return values

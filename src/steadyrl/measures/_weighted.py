@@ -1,0 +1,96 @@
+"""Means, orders, quantiles and densities of a weighted sample: z the points, p their probabilities."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from steadyrl._shapes import Array, Float, Int, IntArray
+
+Points = Float[Array, "*batch n"]
+Rows = Float[Array, "*batch"]
+
+# Points are scaled to max |z| < 1, so this is a few units of rounding in a mean of them.
+ROUNDING = 16 * np.finfo(np.float64).eps
+
+
+def average(values: Points, p: Points) -> Rows:
+    """E[values] under p."""
+    return np.sum(values * p, axis=-1)
+
+
+def sign_from_mean(z: Points, p: Points) -> Points:
+    """sgn(z - E[z]), with 0 for a point that equals the mean up to rounding."""
+    d = z - average(z, p)[..., None]
+    return np.where(np.abs(d) <= ROUNDING, 0.0, np.sign(d))
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """A sample sorted along the last axis, and the way back."""
+
+    z: Points
+    p: Points
+    order: Int[IntArray, "*batch n"]
+
+    def gaps(self) -> Float[Array, "*batch m"]:
+        """z_(j+1) - z_(j), all >= 0; m = n - 1."""
+        return np.diff(self.z, axis=-1)
+
+    def cumulative(self) -> Points:
+        """Pr(X <= z_(j))."""
+        return _running_share(self.p)
+
+    def mass_above(self) -> Float[Array, "*batch m"]:
+        """Pr(X >= z_(j+1)) for each gap j, summed from the top."""
+        return _running_share(self.p[..., ::-1])[..., -2::-1]
+
+    def unsort(self, values: Points) -> Points:
+        """Values of the sorted points, put back in the order the points came in."""
+        out = np.empty_like(values)
+        np.put_along_axis(out, self.order, values, axis=-1)
+        return out
+
+
+def _running_share(p: Points) -> Points:
+    """Cumulative p over its sum. Counted in units of the largest p: 9 of 10 equal weights are 0.9 exactly."""
+    running = np.cumsum(p / p.max(axis=-1, keepdims=True), axis=-1)
+    return running / running[..., -1:]
+
+
+def ordered(z: Points, p: Points) -> Ordered:
+    """Sort points and probabilities together."""
+    order = np.argsort(z, axis=-1, kind="stable")
+    return Ordered(np.take_along_axis(z, order, -1), np.take_along_axis(p, order, -1), order)
+
+
+def inverted_cdf(z: Points, p: Points, alpha: float) -> Rows:
+    """The smallest point whose cumulative probability reaches alpha (up to rounding)."""
+    s = ordered(z, p)
+    reached = s.cumulative() >= alpha - s.z.shape[-1] * np.finfo(np.float64).eps
+    return np.take_along_axis(s.z, np.argmax(reached, axis=-1)[..., None], axis=-1)[..., 0]
+
+
+def quantile(z: Points, p: Points, alpha: float) -> Rows:
+    """Weighted quantile of type 7: np.quantile's default at equal weights, continuous in the weights.
+
+    With n* = 1 / sum p^2 and C the cumulative p over sorted points, Q = sum z_(k) [g(C_k) - g(C_(k-1))],
+    g(u) = clip(u n* - alpha (n* - 1), 0, 1). (np.interp(alpha, p, z), as the paper has it, is no quantile.)
+    """
+    s = ordered(z, p)
+    effective = 1.0 / np.sum(s.p * s.p, axis=-1, keepdims=True)
+    ramp = np.clip(s.cumulative() * effective - alpha * (effective - 1.0), 0.0, 1.0)
+    return np.sum(s.z * np.diff(ramp, axis=-1, prepend=0.0), axis=-1)
+
+
+def density(z: Points, p: Points, at: Rows) -> Rows:
+    """Gaussian kernel density at one point a row, Silverman's bandwidth (scipy.stats.gaussian_kde's).
+
+    Bandwidth^2 = weighted sample variance * (3 n* / 4)^(-2/5), n* = 1 / sum p^2.
+    """
+    effective = 1.0 / np.sum(p * p, axis=-1)
+    d = z - average(z, p)[..., None]
+    with np.errstate(divide="ignore", invalid="ignore"):  # a single effective point has no bandwidth
+        variance = average(d * d, p) / (1.0 - 1.0 / effective)
+        bandwidth = np.sqrt(variance) * (0.75 * effective) ** -0.2
+        u = (z - at[..., None]) / bandwidth[..., None]
+        return average(np.exp(-0.5 * u * u), p) / (np.sqrt(2.0 * np.pi) * bandwidth)
