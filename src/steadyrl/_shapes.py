@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Array = NDArray[np.float64]
     BoolArray = NDArray[np.bool_]
     IntArray = NDArray[np.int32 | np.int64]
 else:
     Array = BoolArray = IntArray = np.ndarray
+    ArrayLike = Any  # what a user gives is checked by us, with a message of ours
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
     from jaxtyping import Bool, Float, Int
@@ -28,4 +29,13 @@ else:
 
     Bool = Float = Int = _ArrayOnly
 
-__all__ = ["Array", "Bool", "BoolArray", "Float", "Int", "IntArray"]
+Points = Float[Array, "*batch n"]
+"""One number a return, over the last axis."""
+
+if TYPE_CHECKING:
+    Rows = Array
+else:
+    Rows = Float[Array, "*batch"] | np.floating
+"""One number a sample: what is left when the last axis is reduced (a NumPy scalar for a single sample)."""
+
+__all__ = ["Array", "ArrayLike", "Bool", "BoolArray", "Float", "Int", "IntArray", "Points", "Rows"]

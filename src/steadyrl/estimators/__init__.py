@@ -10,12 +10,11 @@ array([ 0.5, -6. ,  5.5])
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from steadyrl._shapes import Array, Float
+from steadyrl._shapes import Array, ArrayLike, Points
 from steadyrl.estimators import influence, jackknife, paper
 from steadyrl.measures import Measure
 
@@ -26,6 +25,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Array]] = {
 }
 
 
+@runtime_checkable
 class Estimator(Protocol):
     """Anything that turns a measure and a sample of returns into coefficients."""
 
@@ -35,7 +35,7 @@ class Estimator(Protocol):
         returns: ArrayLike,
         weights: ArrayLike | None = None,
         rng: np.random.Generator | None = None,
-    ) -> Float[Array, "*batch n"]:
+    ) -> Points:
         """One number for each return; (1/n) sum_i c_i grad log p(trajectory i) estimates grad D."""
         ...
 
@@ -53,7 +53,7 @@ class NamedEstimator:
         returns: ArrayLike,
         weights: ArrayLike | None = None,
         rng: np.random.Generator | None = None,
-    ) -> Float[Array, "*batch n"]:
+    ) -> Points:
         """See the `coefficients` of the module of that name."""
         return _FUNCTIONS[self.name](measure, returns, weights, rng, **self.options)
 
@@ -80,7 +80,7 @@ def coefficients(
     weights: ArrayLike | None = None,
     estimator: str | Estimator = "influence",
     rng: np.random.Generator | None = None,
-) -> Float[Array, "*batch n"]:
+) -> Points:
     """Coefficients of a measure by an estimator, both by name or as objects: for a training loop of your own.
 
     >>> import numpy as np, steadyrl

@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float, Int, IntArray
+from steadyrl._shapes import Array, Float, Int, IntArray, Points
 from steadyrl.measures._distances import mean_distance
 from steadyrl.measures._moments import facing_down
 from steadyrl.measures._tails import facing_lower
-from steadyrl.measures._weighted import Points, Rows, ordered
+from steadyrl.measures._weighted import ordered
 
 
-def _total(values: Points) -> Rows:
+def _total(values: Points) -> Float[Array, "*batch 1"]:
     return values.sum(axis=-1, keepdims=True)
 
 

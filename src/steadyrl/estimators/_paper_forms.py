@@ -6,15 +6,15 @@ the sum of their weights. A and B are the two halves of the split for double sam
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float
+from steadyrl._shapes import Array, Bool, BoolArray, Float, Points
 from steadyrl.measures import Measure
 from steadyrl.measures._moments import facing_down
 from steadyrl.measures._tails import facing_lower
-from steadyrl.measures._weighted import Points, density, ordered, quantile
+from steadyrl.measures._weighted import density, ordered, quantile
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ def cvar_deviation(s: PaperSample, alpha: float | None, tail: str) -> Points:
 
 def semi_variance(s: PaperSample, side: str) -> Points:
     """A: ((-eta)+)^2; B: mean_A(2 (-eta)+) x (eq:sv-terms)."""
-    facing = np.sign(facing_down(np.ones(()), side))
-    short = np.maximum(-facing * s.distance_from_others(), 0.0)
-    return s.coefficients(short**2, facing * s.mean(2.0 * short, s.in_a) * s.x)
+    s = replace(s, x=facing_down(s.x, side))
+    short = np.maximum(-s.distance_from_others(), 0.0)
+    return s.coefficients(short**2, s.mean(2.0 * short, s.in_a) * s.x)
 
 
 FORMS: dict[str, Callable[..., Points]] = {

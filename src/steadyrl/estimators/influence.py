@@ -6,9 +6,8 @@ With weights: c_i = n p_i IF(x_i), the exact gradient of value(x, rho(theta)) fo
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from steadyrl._shapes import Array, Float
+from steadyrl._shapes import ArrayLike, Points
 from steadyrl.estimators import jackknife
 from steadyrl.estimators._closed_forms import CLOSED_FORMS, CORRECTION_POWER
 from steadyrl.estimators._weighted_form import weighted_coefficients
@@ -20,7 +19,7 @@ def coefficients(
     returns: ArrayLike,
     weights: ArrayLike | None = None,
     rng: np.random.Generator | None = None,  # noqa: ARG001  every estimator has the same arguments
-) -> Float[Array, "*batch n"]:
+) -> Points:
     """One coefficient c_i a trajectory, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi(a_it | s_it).
 
     Bias: `measure.facts.unbiased` and `.bias` say what is left. Shape: (n,), or (..., n) for a batch of samples.
@@ -38,9 +37,7 @@ def coefficients(
     return s.rescale_each(c, measure.facts.degree or 0, f"the coefficients of {measure.name}")
 
 
-def _equal_weights(
-    measure: Measure, z: Float[Array, "*batch n"], p: Float[Array, "*batch n"]
-) -> Float[Array, "*batch n"]:
+def _equal_weights(measure: Measure, z: Points, p: Points) -> Points:
     n = z.shape[-1]
     if n == 1:
         return np.zeros_like(z)

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from steadyrl._shapes import Array, Float
+from steadyrl._shapes import Array, ArrayLike, Float, Points
 from steadyrl.estimators._weighted_form import weighted_coefficients
 from steadyrl.measures import Measure, get
 from steadyrl.measures._sample import check_returns
@@ -18,7 +17,7 @@ def coefficients(
     returns: ArrayLike,
     weights: ArrayLike | None = None,
     rng: np.random.Generator | None = None,  # noqa: ARG001  every estimator has the same arguments
-) -> Float[Array, "*batch n"]:
+) -> Points:
     """c_i = n (D_n - D_(n-1) without i), exactly unbiased for grad E[D_n].
 
     The value without i is independent of trajectory i's score and so adds nothing but noise reduction. E[D_n] is

@@ -1,9 +1,8 @@
 """The paper's estimators, to see what each does. For training, `influence` has less bias and variance."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float
+from steadyrl._shapes import ArrayLike, Bool, BoolArray, Points
 from steadyrl.estimators import _paper_forms
 from steadyrl.measures import Measure, get
 from steadyrl.measures._sample import check_weights, extremes, prepare, warn_if_few_effective
@@ -19,7 +18,7 @@ def coefficients(
     mmd_sign: str = "-",
     mmd_ties: str = "once",
     self_normalised: bool = False,
-) -> Float[Array, "*batch n"]:
+) -> Points:
     """The paper's coefficient c_i for each trajectory, (1/n) sum_i c_i sum_t grad log pi being its gradient.
 
     Measures that need double sampling are split at random by `rng`, or without one into first and second half
@@ -29,7 +28,8 @@ def coefficients(
     sum in every mean if `self_normalised`.
 
     Bias: exact for variance, and for Gini with a fixed bound; the rest is biased at finite n. Shape: (n,), or (..., n)
-    for a batch. Edge cases: all equal gives 0; a half too small for the measure is a ValueError with the minimum n.
+    for a batch. Edge cases: all equal gives 0, where the print gives noise (which it needs to stay unbiased on a law
+    with few values); a half too small for the measure is a ValueError with the minimum n.
     """
     measure = get(measure)
     _check_options(measure, mmd_sign, mmd_ties)

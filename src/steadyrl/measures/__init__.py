@@ -7,16 +7,15 @@
 1.3333333333333335
 """
 
-# The order of these imports is the order of `names()`.
 # isort: off
-from steadyrl.measures._choquet import choquet
+# The order of these imports is the order of `names()`.
+from steadyrl.measures._moments import variance, standard_deviation, semi_variance, semi_standard_deviation
 from steadyrl.measures._distances import gini_deviation, mean_deviation, mean_median_deviation
+from steadyrl.measures._tails import cvar, cvar_deviation, inter_quantile_range, mean, value_at_risk
+from steadyrl.measures._choquet import choquet
 from steadyrl.measures._measure import Facts, Measure
-from steadyrl.measures._moments import semi_standard_deviation, semi_variance, standard_deviation, variance
 from steadyrl.measures._registry import get, names, register
 from steadyrl.measures._sample import EffectiveSampleSizeWarning
-from steadyrl.measures._tails import cvar, cvar_deviation, inter_quantile_range, mean, value_at_risk
-
 # isort: on
 
 __all__ = [

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
+from steadyrl._shapes import Array, Float, Points, Rows
 from steadyrl.measures._measure import Facts, Measure
 from steadyrl.measures._tails import quantile_influence
-from steadyrl.measures._weighted import Points, Rows, average, ordered
+from steadyrl.measures._weighted import average, ordered
 
 Distortion = Callable[[Array], Array]
 

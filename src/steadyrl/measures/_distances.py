@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from steadyrl._shapes import Points, Rows
 from steadyrl.measures._registry import register
-from steadyrl.measures._weighted import Points, Rows, average, inverted_cdf, ordered, sign_from_mean
+from steadyrl.measures._weighted import average, inverted_cdf, ordered, sign_from_mean
 
 
 def mean_distance(returns: Points, weights: Points) -> Points:

@@ -7,9 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from steadyrl._shapes import Array, Float
+from steadyrl._shapes import Array, ArrayLike, Points, Rows
 from steadyrl.measures._numeric import numerical_influence
 from steadyrl.measures._sample import Sample, as_given, fill_absent, prepare
 
@@ -64,11 +63,12 @@ class Measure:
         """D of the weighted sample: a float, or an array of the leading axes' shape."""
         s = self.sample(returns, weights)
         d = self.value_of(fill_absent(s.z, s.p), s.p)
-        return s.rescale_value(d, self.facts.degree or 0, self.facts.shift, f"{self.name} of these returns")[()]
+        d = s.rescale_value(d, self.facts.degree or 0, self.facts.shift, f"{self.name} of these returns")
+        return float(d) if np.ndim(d) == 0 else d
 
     __call__ = value
 
-    def influence(self, returns: ArrayLike, weights: ArrayLike | None = None) -> Float[Array, "*batch n"]:
+    def influence(self, returns: ArrayLike, weights: ArrayLike | None = None) -> Points:
         """IF(x_i), the derivative of D towards a unit mass at x_i: sum_i p_i IF(x_i) = 0.
 
         A measure without an influence function is differentiated numerically in its weights.
@@ -91,11 +91,11 @@ class Measure:
         measure.value_of(np.linspace(0.0, 0.875, 8), np.full(8, 0.125))  # a value out of range raises now, not mid-run
         return measure
 
-    def value_of(self, z: Float[Array, "*batch n"], p: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+    def value_of(self, z: Points, p: Points) -> Rows:
         """The value function on points and probabilities that are already checked."""
         return self._apply(self.value_function, z, p, ())
 
-    def influence_of(self, z: Float[Array, "*batch n"], p: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
+    def influence_of(self, z: Points, p: Points) -> Points:
         """The influence function on points and probabilities that are already checked."""
         if self.influence_function is None:
             return numerical_influence(self.value_of, z, p)

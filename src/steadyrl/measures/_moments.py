@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from steadyrl._shapes import Points, Rows
 from steadyrl.measures._registry import register
-from steadyrl.measures._weighted import Points, Rows, average
+from steadyrl.measures._weighted import average
 
 SIDES = ("downside", "upside")
 

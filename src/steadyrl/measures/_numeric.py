@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float, IntArray
+from steadyrl._shapes import Array, Float, IntArray, Points
 
 ValueOf = Callable[[Array, Array], Array]
 
@@ -12,9 +12,7 @@ STEP = 1e-5
 CHUNK = 1 << 20
 
 
-def numerical_influence(
-    value_of: ValueOf, z: Float[Array, "*batch n"], p: Float[Array, "*batch n"]
-) -> Float[Array, "*batch n"]:
+def numerical_influence(value_of: ValueOf, z: Points, p: Points) -> Points:
     """d/de D[(1 - e) P + e delta_i] at e = 0 for each point i, then centred under p. O(n) values.
 
     Central differences of step min(1e-5, p_i / 2); one-sided at a point of weight zero.

@@ -80,7 +80,7 @@ def _find(name: str) -> Measure:
         if name in _measures:
             return _measures[name]
     known_names = [*names(), *_statistics]
-    close = difflib.get_close_matches(str(name), known_names, n=1)
+    close = difflib.get_close_matches(str(name), known_names, n=1, cutoff=0.4)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise ValueError(f"unknown measure {name!r}: {hint}known are {', '.join(known_names)}")
 

@@ -8,9 +8,8 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray
+from steadyrl._shapes import Array, ArrayLike, Bool, BoolArray, Float, Int, IntArray, Points, Rows
 
 
 class EffectiveSampleSizeWarning(UserWarning):
@@ -21,8 +20,8 @@ class EffectiveSampleSizeWarning(UserWarning):
 class Sample:
     """Returns over the last axis as centre + 2**exponent * z, with probabilities p."""
 
-    z: Float[Array, "*batch n"]
-    p: Float[Array, "*batch n"]
+    z: Points
+    p: Points
     centre: Float[Array, "*batch"]
     exponent: Int[IntArray, "*batch"]
     constant: Bool[BoolArray, "*batch"]
@@ -32,20 +31,21 @@ class Sample:
     def n(self) -> int:
         return int(self.z.shape[-1])
 
-    def rescale_value(
-        self, value: Float[Array, "*batch"], degree: int, shift: float, what: str
-    ) -> Float[Array, "*batch"]:
+    def rescale_value(self, value: Rows, degree: int, shift: float, what: str) -> Rows:
         """The value for the returns from the value for z, given D[a X + c] = a**degree D[X] + shift c."""
-        scaled = np.ldexp(np.where(self.constant, 0.0, value), degree * self.exponent)
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(np.where(self.constant, 0.0, value), degree * self.exponent)
         return _finite(scaled + shift * self.centre if shift else scaled, what)
 
-    def rescale_each(self, values: Float[Array, "*batch n"], degree: int, what: str) -> Float[Array, "*batch n"]:
+    def rescale_each(self, values: Points, degree: int, what: str) -> Points:
         """Influences or coefficients for the returns from those for z; 0 where the sample is constant."""
         kept = np.where(self.constant[..., None], 0.0, values)
-        return _finite(np.ldexp(kept, degree * self.exponent[..., None]), what)
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(kept, degree * self.exponent[..., None])
+        return _finite(scaled, what)
 
 
-def check_returns(returns: ArrayLike) -> Float[Array, "*batch n"]:
+def check_returns(returns: ArrayLike) -> Points:
     """Returns as finite float64 with at least one entry on the last axis, or a ValueError that says where not."""
     x = _as_float64(returns, "returns")
     if x.ndim == 0:
@@ -56,7 +56,7 @@ def check_returns(returns: ArrayLike) -> Float[Array, "*batch n"]:
     return x
 
 
-def check_weights(weights: ArrayLike, n: int) -> Float[Array, "*batch n"]:
+def check_weights(weights: ArrayLike, n: int) -> Points:
     """Weights as finite, non-negative float64 with a positive total on the last axis, or a ValueError."""
     w = _as_float64(weights, "weights")
     if w.ndim == 0 or w.shape[-1] != n:
@@ -68,7 +68,7 @@ def check_weights(weights: ArrayLike, n: int) -> Float[Array, "*batch n"]:
     return w
 
 
-def probabilities(returns: Float[Array, "*batch n"], weights: ArrayLike | None) -> Float[Array, "..."]:
+def probabilities(returns: Points, weights: ArrayLike | None) -> Float[Array, "..."]:
     """Weights divided by their sum; 1/n each without weights."""
     n = returns.shape[-1]
     if weights is None:
@@ -78,20 +78,20 @@ def probabilities(returns: Float[Array, "*batch n"], weights: ArrayLike | None) 
     return w / w.sum(axis=-1, keepdims=True)
 
 
-def check(returns: ArrayLike, weights: ArrayLike | None) -> tuple[Float[Array, "*batch n"], Float[Array, "*batch n"]]:
+def check(returns: ArrayLike, weights: ArrayLike | None) -> tuple[Points, Points]:
     """Returns and probabilities of one shape."""
     x = check_returns(returns)
     x, p = np.broadcast_arrays(x, probabilities(x, weights))
     return x, p
 
 
-def fill_absent(x: Float[Array, "*batch n"], p: Float[Array, "*batch n"]) -> Float[Array, "*batch n"]:
+def fill_absent(x: Points, p: Points) -> Points:
     """Returns of weight zero replaced by the likeliest one, so that their size cannot matter."""
     likeliest = np.take_along_axis(x, np.argmax(p, axis=-1)[..., None], axis=-1)
     return np.where(p > 0, x, likeliest)
 
 
-def warn_if_few_effective(p: Float[Array, "*batch n"]) -> None:
+def warn_if_few_effective(p: Points) -> None:
     """Say so when one return carries nearly all the weight."""
     if p.shape[-1] < 2:
         return
@@ -122,7 +122,7 @@ def prepare(returns: ArrayLike, weights: ArrayLike | None = None, centre: bool =
         z = np.ldexp(z, -exponent[..., None])
     if not np.all(np.isfinite(z)):
         raise OverflowError("a return of weight 0 lies too far from the others to be compared with them")
-    return Sample(z, p, middle, exponent + wide, constant)
+    return Sample(z, p, np.asarray(middle), np.asarray(exponent + wide), np.asarray(constant))
 
 
 def as_given(returns: ArrayLike, weights: ArrayLike | None = None) -> Sample:
@@ -130,7 +130,8 @@ def as_given(returns: ArrayLike, weights: ArrayLike | None = None) -> Sample:
     x, p = check(returns, weights)
     largest, smallest = extremes(x, p)
     constant = largest == smallest
-    return Sample(x, p, np.where(constant, largest, 0.0), np.zeros(x.shape[:-1], dtype=np.int32), constant)
+    centre, exponent = np.where(constant, largest, 0.0), np.zeros(x.shape[:-1], dtype=np.int32)
+    return Sample(x, p, centre, exponent, np.asarray(constant))
 
 
 def _as_float64(values: ArrayLike, what: str) -> Float[Array, "..."]:
@@ -152,9 +153,7 @@ def _refuse(bad: Bool[BoolArray, "..."], values: Float[Array, "..."], what: str,
         raise ValueError(f"{what}[{index}] = {values[where]}: {rule}{more}")
 
 
-def extremes(
-    x: Float[Array, "*batch n"], p: Float[Array, "*batch n"]
-) -> tuple[Float[Array, "*batch"], Float[Array, "*batch"]]:
+def extremes(x: Points, p: Points) -> tuple[Rows, Rows]:
     """The largest and the smallest return of positive weight."""
     present = p > 0
     largest = np.max(x, axis=-1, where=present, initial=-np.inf)
@@ -162,7 +161,7 @@ def extremes(
     return largest, smallest
 
 
-def _middle(x: Float[Array, "*batch n"], p: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+def _middle(x: Points, p: Points) -> Rows:
     """An observed return with about as many of positive weight below as above."""
     present = p > 0
     n = x.shape[-1]
@@ -172,7 +171,7 @@ def _middle(x: Float[Array, "*batch n"], p: Float[Array, "*batch n"]) -> Float[A
     return np.take_along_axis(ordered, present.sum(axis=-1, keepdims=True) // 2, axis=-1)[..., 0]
 
 
-def _finite(values: Float[Array, "..."], what: str) -> Float[Array, "..."]:
+def _finite(values: Rows, what: str) -> Rows:
     if np.isnan(values).any():
         raise ValueError(f"{what}: the formula gave nan")
     if np.isinf(values).any():

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from steadyrl._shapes import Points, Rows
 from steadyrl.measures._registry import register
-from steadyrl.measures._weighted import Points, Rows, average, density, inverted_cdf, quantile
+from steadyrl.measures._weighted import average, density, inverted_cdf, quantile
 
 TAILS = ("lower", "upper")
 TAIL_MASS = 0.2

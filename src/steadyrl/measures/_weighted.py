@@ -4,10 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float, Int, IntArray
-
-Points = Float[Array, "*batch n"]
-Rows = Float[Array, "*batch"]
+from steadyrl._shapes import Array, Float, Int, IntArray, Points, Rows
 
 # Points are scaled to max |z| < 1, so this is a few units of rounding in a mean of them.
 ROUNDING = 16 * np.finfo(np.float64).eps
