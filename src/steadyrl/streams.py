@@ -38,16 +38,15 @@ def key(seed: int, *path: int) -> int:
     """The key of the stream at `path` under `seed`: `key(seed, ACTIONS, iteration, episode)`."""
     word = mix((seed + GOLDEN) & MASK)
     for step in path:
-        word = mix(((word ^ mix((step + GOLDEN) & MASK)) + GOLDEN) & MASK)
+        word = mix(((word ^ mix((step + SECOND) & MASK)) + GOLDEN) & MASK)
     return word
 
 
 def keys(seed: int, what: int, iteration: int, n: int) -> NDArray[np.uint64]:
     """The keys of n episodes: keys(...)[i] == key(seed, what, iteration, i)."""
     parent = np.uint64(key(seed, what, iteration))
-    golden = np.uint64(GOLDEN)
-    steps = _mix_array(np.arange(n, dtype=np.uint64) + golden)
-    return _mix_array((steps ^ parent) + golden)
+    steps = _mix_array(np.arange(n, dtype=np.uint64) + np.uint64(SECOND))
+    return _mix_array((steps ^ parent) + np.uint64(GOLDEN))
 
 
 def uniform(stream: int, index: int) -> float:
