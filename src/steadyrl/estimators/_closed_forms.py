@@ -1,7 +1,8 @@
 """Leave-one-out coefficients in closed form, one function a measure, for equal weights and n >= 3.
 
 All come from one idea: n (D_n - D_n without i) is unbiased for grad E[D_n], because what is left out of D is
-independent of trajectory i's score. D_n is chosen to be unbiased for D, exactly (variance, Gini) or to first order.
+independent of trajectory i's score. D_n is the plug-in value with a factor that makes it unbiased for D: exactly for
+variance and Gini, in part for the others.
 The points z are centred and scaled; every form is O(n log n) over the last axis.
 """
 
@@ -9,8 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from steadyrl import measures
 from steadyrl._shapes import Array, Float, Int, IntArray, Points
 from steadyrl.measures._distances import mean_distance
+from steadyrl.measures._measure import Function
 from steadyrl.measures._moments import facing_down
 from steadyrl.measures._tails import facing_lower
 from steadyrl.measures._weighted import ordered
@@ -114,22 +117,24 @@ def semi_standard_deviation(z: Points, side: str) -> Points:
     return semi_variance(z, side) / (2.0 * np.sqrt((short * short).mean(axis=-1, keepdims=True)))
 
 
-CLOSED_FORMS: dict[str, Callable[..., Points]] = {
-    form.__name__: form
-    for form in (
-        variance,
-        standard_deviation,
-        gini_deviation,
-        mean_deviation,
-        mean_median_deviation,
-        cvar_deviation,
-        semi_variance,
-        semi_standard_deviation,
-    )
+CLOSED_FORMS: dict[Function, Callable[..., Points]] = {
+    measures.variance.value_function: variance,
+    measures.standard_deviation.value_function: standard_deviation,
+    measures.gini_deviation.value_function: gini_deviation,
+    measures.mean_deviation.value_function: mean_deviation,
+    measures.mean_median_deviation.value_function: mean_median_deviation,
+    measures.cvar_deviation.value_function: cvar_deviation,
+    measures.semi_variance.value_function: semi_variance,
+    measures.semi_standard_deviation.value_function: semi_standard_deviation,
 }
+"""By the function that is the measure, not by its name, which a measure of a user's may share."""
 
 # D_n = (n/(n-1))**power times the plug-in value; needed as such at n = 2, where there is nothing to leave out.
-CORRECTION_POWER = {"standard_deviation": 0.5, "mean_deviation": 0.5, "semi_standard_deviation": 0.5}
+CORRECTION_POWER: dict[Function, float] = {
+    measures.standard_deviation.value_function: 0.5,
+    measures.mean_deviation.value_function: 0.5,
+    measures.semi_standard_deviation.value_function: 0.5,
+}
 
 
 def _running(x: Points) -> Float[Array, "*batch m"]:

@@ -42,8 +42,8 @@ def _equal_weights(measure: Measure, z: Points, p: Points) -> Points:
     if n == 1:
         return np.zeros_like(z)
     if n == 2:
-        unbiased_value = 2.0 ** CORRECTION_POWER.get(measure.name, 1.0) * measure.value_of(z, p)
+        unbiased_value = 2.0 ** CORRECTION_POWER.get(measure.value_function, 1.0) * measure.value_of(z, p)
         return np.repeat(2.0 * unbiased_value[..., None], 2, axis=-1)
-    if measure.name in CLOSED_FORMS:
-        return CLOSED_FORMS[measure.name](z, **measure.params)
+    if measure.value_function in CLOSED_FORMS:
+        return CLOSED_FORMS[measure.value_function](z, **measure.params)
     return n / (n - 1.0) * measure.influence_of(z, p)

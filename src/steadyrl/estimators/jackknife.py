@@ -32,14 +32,19 @@ def coefficients(
     n = x.shape[-1]
     if n == 1:
         return np.zeros_like(x)
-    rows = x.reshape(-1, n)
-    left_out = np.stack([_values_without_each(measure, row) for row in rows]).reshape(x.shape)
+    left_out = _values_without_each(measure, x.reshape(-1, n)).reshape(x.shape)
     c = n * (np.asarray(measure.value(x))[..., None] - left_out)
     return np.where((x == x[..., :1]).all(axis=-1, keepdims=True), 0.0, c)
 
 
-def _values_without_each(measure: Measure, x: Float[Array, " n"]) -> Float[Array, " n"]:
-    n = x.size
+def _values_without_each(measure: Measure, rows: Float[Array, "rows n"]) -> Float[Array, "rows n"]:
+    """The value of each row without each of its returns, in chunks of bounded memory."""
+    n = rows.shape[-1]
     kept = np.arange(n - 1)
-    chunks = np.array_split(np.arange(n), -(-n * n // CHUNK))
-    return np.concatenate([measure.value(x[kept + (kept >= i[:, None])]) for i in chunks])
+    out = np.empty_like(rows)
+    for i in np.array_split(np.arange(n), -(-n * n // CHUNK)):
+        others = kept + (kept >= i[:, None])
+        step = max(1, CHUNK // others.size)
+        for start in range(0, len(rows), step):
+            out[start : start + step, i] = measure.value(rows[start : start + step, others])
+    return out

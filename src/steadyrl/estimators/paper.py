@@ -7,6 +7,9 @@ from steadyrl.estimators import _paper_forms
 from steadyrl.measures import Measure, get
 from steadyrl.measures._sample import check_weights, extremes, prepare, warn_if_few_effective
 
+MEASURES = (*_paper_forms.FORMS, *_paper_forms.ROOTS)
+"""The names of the measures that the paper has an estimator for."""
+
 
 def coefficients(
     measure: str | Measure,
@@ -27,9 +30,9 @@ def coefficients(
     to the median in both parts, as in print. `weights` are importance ratios, used as they are, or divided by their
     sum in every mean if `self_normalised`.
 
-    Bias: exact for variance, and for Gini with a fixed bound; the rest is biased at finite n. Shape: (n,), or (..., n)
-    for a batch. Edge cases: all equal gives 0, where the print gives noise (which it needs to stay unbiased on a law
-    with few values); a half too small for the measure is a ValueError with the minimum n.
+    Bias: on a continuous law none for variance, and for Gini with a fixed bound; the rest is biased at finite n.
+    Shape: (n,), or (..., n) for a batch. Edge cases: all equal gives 0, where the print gives noise (which it needs to
+    stay unbiased on a law with few values); a half too small for the measure is a ValueError with the minimum n.
     """
     measure = get(measure)
     _check_options(measure, mmd_sign, mmd_ties)
@@ -50,10 +53,9 @@ def coefficients(
 
 
 def _check_options(measure: Measure, mmd_sign: str, mmd_ties: str) -> None:
-    known = [*_paper_forms.FORMS, *_paper_forms.ROOTS]
-    if measure.name not in known:
+    if measure.name not in MEASURES or measure.value_function is not get(measure.name).value_function:
         raise ValueError(
-            f"the paper has no estimator for {measure.name!r} (only for {', '.join(known)}): "
+            f"the paper has no estimator for {measure.name!r} (only for {', '.join(MEASURES)}): "
             'use estimator="influence" or "jackknife"'
         )
     if mmd_sign not in ("-", "+"):

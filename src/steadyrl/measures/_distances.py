@@ -59,7 +59,7 @@ def _mean_deviation_influence(returns: Points, weights: Points) -> Points:
     degree=1,
     coherent=True,
     unbiased=False,
-    bias="O(1/n): the mean inside |x - mu| is estimated; sqrt(n/(n-1)) takes off the first order",
+    bias="O(1/n): the mean inside |x - mu| is estimated; sqrt(n/(n-1)) takes off part of it",
     equation="eq:md_grad",
 )
 def mean_deviation(returns: Points, weights: Points) -> Rows:
@@ -84,7 +84,7 @@ def _mean_median_deviation_influence(returns: Points, weights: Points) -> Points
     degree=1,
     coherent=True,
     unbiased=False,
-    bias="O(1/n): the median is estimated; n/(n-1) takes off the first order",
+    bias="O(1/n): the median is estimated; n/(n-1) takes off part of it",
     equation="eq:mmd",
 )
 def mean_median_deviation(returns: Points, weights: Points) -> Rows:

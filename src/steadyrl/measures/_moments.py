@@ -85,7 +85,7 @@ def _semi_variance_influence(returns: Points, weights: Points, side: str = "down
     coherent=False,
     violates="positive homogeneity (A1)",
     unbiased=False,
-    bias="O(1/n): the mean inside (mu - x)+ is estimated; leave-one-out takes off the first order",
+    bias="O(1/n): the mean inside (mu - x)+ is estimated; leave-one-out takes off part of it",
     equation="eq:sv-def",
 )
 def semi_variance(returns: Points, weights: Points, side: str = "downside") -> Rows:

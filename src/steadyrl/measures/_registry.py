@@ -2,11 +2,12 @@
 
 import difflib
 import re
+import warnings
 from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
-from steadyrl.measures._measure import Facts, Function, Measure, default_params
+from steadyrl.measures._measure import Facts, Function, Measure, default_params, parameters
 
 ENTRY_POINT_GROUP = "steadyrl.measures"
 
@@ -41,6 +42,8 @@ def register(
     def decorate(function: Function) -> Measure:
         if name in _measures or name in _statistics:
             raise ValueError(f"a measure named {name!r} exists already: choose another name")
+        if influence is not None and parameters(influence) != parameters(function):
+            raise TypeError(f"{influence.__name__} must take the same arguments as {function.__name__}")
         measure = Measure(
             name=name,
             label=label or name.replace("_", " "),
@@ -60,7 +63,10 @@ def register(
 def names() -> list[str]:
     """The names of all measures of variability: the nine of the paper first, then registered ones."""
     for entry in _entry_points().values():
-        _load(entry)
+        try:
+            _load(entry)
+        except ImportError as error:  # one broken package must not hide the others
+            warnings.warn(str(error), stacklevel=2)
     return list(_measures)
 
 
@@ -94,10 +100,10 @@ def _load(entry: metadata.EntryPoint) -> None:
     """Load a package's measure; a plain function is registered under the entry point's name."""
     try:
         found = entry.load()
+        if not isinstance(found, Measure):
+            register(entry.name)(found)
+        elif entry.name not in _measures:
+            _measures[entry.name] = found
     except Exception as error:
         package = entry.dist.name if entry.dist else entry.value
         raise ImportError(f"measure {entry.name!r} of package {package} cannot be loaded: {error}") from error
-    if not isinstance(found, Measure):
-        register(entry.name)(found)
-    elif entry.name not in _measures:
-        _measures[entry.name] = found

@@ -79,7 +79,7 @@ def _cvar_deviation_influence(
     degree=1,
     coherent=True,
     unbiased=False,
-    bias="O(1/n): the quantile is estimated; n/(n-1) takes off most of the first order",
+    bias="O(1/n): the quantile is estimated; n/(n-1) takes off part of it",
     equation="sec:cvar-dev",
 )
 def cvar_deviation(returns: Points, weights: Points, alpha: float | None = None, tail: str = "lower") -> Rows:
