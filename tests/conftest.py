@@ -3,9 +3,12 @@
 import jaxtyping
 from hypothesis import Phase, settings
 
-hook = jaxtyping.install_import_hook("steadyrl", "beartype.beartype")
+import tests.typecheck  # noqa: F401  the hook below looks it up by name
 
-settings.register_profile(
-    "steadyrl", deadline=None, derandomize=True, phases=[p for p in Phase if p is not Phase.explain]
-)
-settings.load_profile("steadyrl")
+hook = jaxtyping.install_import_hook("steadyrl", "tests.typecheck.check")
+
+# A failing example is reported as found; `--hypothesis-profile shrink` looks for the simplest one.
+quick = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]
+settings.register_profile("quick", deadline=None, derandomize=True, phases=quick)
+settings.register_profile("shrink", deadline=None, derandomize=True)
+settings.load_profile("quick")

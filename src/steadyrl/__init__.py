@@ -6,13 +6,15 @@ Train policies that maximise E[G0] - lambda D[G0], D a measure of variability of
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from steadyrl import envs  # light: it makes the environments known to Gymnasium, without importing it
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from steadyrl import estimators, evaluate, measures
     from steadyrl.estimators import coefficients
 
-__all__ = ["__version__", "coefficients", "estimators", "evaluate", "measures"]
+__all__ = ["__version__", "coefficients", "envs", "estimators", "evaluate", "measures"]
 
 _MODULES = ("estimators", "evaluate", "measures")
 

@@ -24,7 +24,7 @@ def _total(values: Points) -> Float[Array, "*batch 1"]:
 
 
 def _uniform(z: Points) -> Points:
-    return np.full(z.shape, 1.0 / z.shape[-1])
+    return np.broadcast_to(np.float64(1.0 / z.shape[-1]), z.shape)
 
 
 def variance(z: Points) -> Points:

@@ -7,7 +7,7 @@ import numpy as np
 from steadyrl._shapes import Array, Float, Points, Rows
 from steadyrl.measures._measure import Facts, Measure
 from steadyrl.measures._tails import quantile_influence
-from steadyrl.measures._weighted import average, ordered
+from steadyrl.measures._weighted import ascending, average, ordered
 
 Distortion = Callable[[Array], Array]
 
@@ -31,7 +31,7 @@ def choquet(
     total = float(_evaluate(h, np.array([0.0, 1.0]))[1])
 
     def value(returns: Points, weights: Points) -> Rows:
-        s = ordered(returns, weights)
+        s = ascending(returns, weights)
         return np.sum(_evaluate(h, s.mass_above()) * s.gaps(), axis=-1) + total * s.z[..., 0]
 
     def influence(returns: Points, weights: Points) -> Points:

@@ -4,7 +4,7 @@ import numpy as np
 
 from steadyrl._shapes import Points, Rows
 from steadyrl.measures._registry import register
-from steadyrl.measures._weighted import average, inverted_cdf, ordered, sign_from_mean
+from steadyrl.measures._weighted import ascending, average, inverted_cdf, ordered, sign_from_mean
 
 
 def mean_distance(returns: Points, weights: Points) -> Points:
@@ -38,7 +38,7 @@ def gini_deviation(returns: Points, weights: Points) -> Rows:
     Computed as sum_j W_j (1 - W_j) (x_(j+1) - x_(j)), W the distribution function: no term is negative, so
     nothing cancels. Edge cases: n = 1 or all equal gives 0; ties and zero weights are exact.
     """
-    s = ordered(returns, weights)
+    s = ascending(returns, weights)
     above = s.mass_above()
     return np.sum(above * (1.0 - above) * s.gaps(), axis=-1)
 

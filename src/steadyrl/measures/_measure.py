@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -56,15 +55,15 @@ class Measure:
     batched: bool = False
     """Do the two functions reduce the last axis of any array (or are they for one row at a time)?"""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
-
     def value(self, returns: ArrayLike, weights: ArrayLike | None = None) -> Any:
         """D of the weighted sample: a float, or an array of the leading axes' shape."""
-        s = self.sample(returns, weights)
-        d = self.value_of(fill_absent(s.z, s.p), s.p)
-        d = s.rescale_value(d, self.facts.degree or 0, self.facts.shift, f"{self.name} of these returns")
+        d = self.value_in(self.sample(returns, weights))
         return float(d) if np.ndim(d) == 0 else d
+
+    def value_in(self, s: Sample) -> Rows:
+        """D of a sample that `self.sample` made (for several measures of one sample, make it once)."""
+        d = self.value_of(fill_absent(s.z, s.p), s.p)
+        return s.rescale_value(d, self.facts.degree or 0, self.facts.shift, f"{self.name} of these returns")
 
     __call__ = value
 

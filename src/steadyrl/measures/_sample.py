@@ -6,6 +6,7 @@ overflows, nothing cancels against a large common level, and (a power of two) no
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,14 +35,14 @@ class Sample:
     def rescale_value(self, value: Rows, degree: int, shift: float, what: str) -> Rows:
         """The value for the returns from the value for z, given D[a X + c] = a**degree D[X] + shift c."""
         with np.errstate(over="ignore"):
-            scaled = np.ldexp(np.where(self.constant, 0.0, value), degree * self.exponent)
+            scaled = times_power_of_two(np.where(self.constant, 0.0, value), degree * self.exponent)
         return _finite(scaled + shift * self.centre if shift else scaled, what)
 
     def rescale_each(self, values: Points, degree: int, what: str) -> Points:
         """Influences or coefficients for the returns from those for z; 0 where the sample is constant."""
         kept = np.where(self.constant[..., None], 0.0, values)
         with np.errstate(over="ignore"):
-            scaled = np.ldexp(kept, degree * self.exponent[..., None])
+            scaled = times_power_of_two(kept, degree * self.exponent[..., None])
         return _finite(scaled, what)
 
 
@@ -52,7 +53,8 @@ def check_returns(returns: ArrayLike) -> Points:
         raise ValueError("returns is a single number: give a sequence of returns, such as [1.0, 2.5]")
     if x.shape[-1] == 0:
         raise ValueError("returns is empty (n = 0): give at least one return")
-    _refuse(~np.isfinite(x), x, "returns", "must be finite")
+    if not (np.isfinite(x.max(axis=-1)).all() and np.isfinite(x.min(axis=-1)).all()):
+        _refuse(~np.isfinite(x), x, "returns", "must be finite")
     return x
 
 
@@ -69,10 +71,10 @@ def check_weights(weights: ArrayLike, n: int) -> Points:
 
 
 def probabilities(returns: Points, weights: ArrayLike | None) -> Float[Array, "..."]:
-    """Weights divided by their sum; 1/n each without weights."""
+    """Weights divided by their sum; without weights 1/n each, as one number repeated (see `equal`)."""
     n = returns.shape[-1]
     if weights is None:
-        return np.full(returns.shape, 1.0 / n)
+        return np.broadcast_to(np.float64(1.0 / n), returns.shape)
     w = check_weights(weights, n)
     w = w / w.max(axis=-1, keepdims=True)
     return w / w.sum(axis=-1, keepdims=True)
@@ -81,12 +83,21 @@ def probabilities(returns: Points, weights: ArrayLike | None) -> Float[Array, ".
 def check(returns: ArrayLike, weights: ArrayLike | None) -> tuple[Points, Points]:
     """Returns and probabilities of one shape."""
     x = check_returns(returns)
-    x, p = np.broadcast_arrays(x, probabilities(x, weights))
+    p = probabilities(x, weights)
+    if p.shape != x.shape:
+        x, p = np.broadcast_arrays(x, p)
     return x, p
+
+
+def equal(p: Points) -> bool:
+    """Are these the equal weights of a sample without weights? (One number repeated has stride 0.)"""
+    return p.strides[-1] == 0
 
 
 def fill_absent(x: Points, p: Points) -> Points:
     """Returns of weight zero replaced by the likeliest one, so that their size cannot matter."""
+    if equal(p) or (p > 0).all():
+        return x
     likeliest = np.take_along_axis(x, np.argmax(p, axis=-1)[..., None], axis=-1)
     return np.where(p > 0, x, likeliest)
 
@@ -111,23 +122,29 @@ def prepare(returns: ArrayLike, weights: ArrayLike | None = None, centre: bool =
     """
     x, p = check(returns, weights)
     largest, smallest = extremes(x, p)
-    constant = largest == smallest
     middle = _middle(x, p) if centre else np.zeros(x.shape[:-1])
     # A sample that spans more than the largest float is halved before the subtraction.
     wide = (np.maximum(np.abs(largest), np.abs(smallest)) > 2.0**1022).astype(np.int32)
-    halve = -wide[..., None]
-    z = np.ldexp(x, halve) - np.ldexp(middle[..., None], halve)
-    exponent = np.frexp(np.max(np.abs(z), axis=-1, where=p > 0, initial=0.0))[1].astype(np.int32)
+    half = np.ldexp(1.0, -wide)
+    above, below = largest * half - middle * half, middle * half - smallest * half
+    exponent = np.frexp(np.maximum(above, below) if centre else half * np.maximum(np.abs(largest), np.abs(smallest)))[1]
     with np.errstate(over="ignore"):
-        z = np.ldexp(z, -exponent[..., None])
-    if not np.all(np.isfinite(z)):
+        z = x - middle[..., None] if not wide.any() else x * half[..., None] - (middle * half)[..., None]
+        z = times_power_of_two(z, -exponent[..., None])
+    if not (equal(p) or np.all(np.isfinite(z))):
         raise OverflowError("a return of weight 0 lies too far from the others to be compared with them")
-    return Sample(z, p, np.asarray(middle), np.asarray(exponent + wide), np.asarray(constant))
+    return Sample(z, p, np.asarray(middle), np.asarray(exponent + wide), np.asarray(largest == smallest))
+
+
+def times_power_of_two(values: Float[Array, "..."], exponent: IntArray | np.integer[Any]) -> Rows:
+    """values * 2**exponent, exactly; in two steps, since 2**exponent alone may not be a float."""
+    first = exponent // 2
+    return values * np.ldexp(1.0, first) * np.ldexp(1.0, exponent - first)
 
 
 def as_given(returns: ArrayLike, weights: ArrayLike | None = None) -> Sample:
     """Returns and weights checked, but neither centred nor scaled: for a measure of unknown degree."""
-    x, p = check(returns, weights)
+    x, p = check(np.array(returns), weights)
     largest, smallest = extremes(x, p)
     constant = largest == smallest
     centre, exponent = np.where(constant, largest, 0.0), np.zeros(x.shape[:-1], dtype=np.int32)
@@ -142,7 +159,7 @@ def _as_float64(values: ArrayLike, what: str) -> Float[Array, "..."]:
     if array.dtype.kind not in "buif":
         given = type(values).__name__ if not isinstance(values, np.ndarray) else f"array of {values.dtype}"
         raise ValueError(f"{what} is not an array of real numbers (given: {given})")
-    return array.astype(np.float64)
+    return array.astype(np.float64, copy=False)
 
 
 def _refuse(bad: Bool[BoolArray, "..."], values: Float[Array, "..."], what: str, rule: str) -> None:
@@ -155,6 +172,8 @@ def _refuse(bad: Bool[BoolArray, "..."], values: Float[Array, "..."], what: str,
 
 def extremes(x: Points, p: Points) -> tuple[Rows, Rows]:
     """The largest and the smallest return of positive weight."""
+    if equal(p):
+        return x.max(axis=-1), x.min(axis=-1)
     present = p > 0
     largest = np.max(x, axis=-1, where=present, initial=-np.inf)
     smallest = np.min(x, axis=-1, where=present, initial=np.inf)
@@ -162,11 +181,12 @@ def extremes(x: Points, p: Points) -> tuple[Rows, Rows]:
 
 
 def _middle(x: Points, p: Points) -> Rows:
-    """An observed return with about as many of positive weight below as above."""
+    """A return in the middle of those of positive weight: their median, or that of a thousand of them."""
     present = p > 0
-    n = x.shape[-1]
-    if present.all():
-        return np.partition(x, n // 2, axis=-1)[..., n // 2]
+    if equal(p) or present.all():
+        some = x[..., :: max(1, x.shape[-1] // 1000)]
+        k = some.shape[-1] // 2
+        return np.partition(some, k, axis=-1)[..., k]
     ordered = np.sort(np.where(present, x, np.inf), axis=-1)
     return np.take_along_axis(ordered, present.sum(axis=-1, keepdims=True) // 2, axis=-1)[..., 0]
 

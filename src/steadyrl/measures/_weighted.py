@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyrl._shapes import Array, Float, Int, IntArray, Points, Rows
+from steadyrl.measures._sample import equal
 
 # Points are scaled to max |z| < 1, so this is a few units of rounding in a mean of them.
 ROUNDING = 16 * np.finfo(np.float64).eps
@@ -12,7 +13,7 @@ ROUNDING = 16 * np.finfo(np.float64).eps
 
 def average(values: Points, p: Points) -> Rows:
     """E[values] under p."""
-    return np.sum(values * p, axis=-1)
+    return values.mean(axis=-1) if equal(p) else np.sum(values * p, axis=-1)
 
 
 def sign_from_mean(z: Points, p: Points) -> Points:
@@ -22,12 +23,11 @@ def sign_from_mean(z: Points, p: Points) -> Points:
 
 
 @dataclass(frozen=True)
-class Ordered:
-    """A sample sorted along the last axis, and the way back."""
+class Ascending:
+    """A sample sorted along the last axis."""
 
     z: Points
     p: Points
-    order: Int[IntArray, "*batch n"]
 
     def gaps(self) -> Float[Array, "*batch m"]:
         """z_(j+1) - z_(j), all >= 0; m = n - 1."""
@@ -41,6 +41,13 @@ class Ordered:
         """Pr(X >= z_(j+1)) for each gap j, summed from the top."""
         return _running_share(self.p[..., ::-1])[..., -2::-1]
 
+
+@dataclass(frozen=True)
+class Ordered(Ascending):
+    """A sorted sample that knows the way back."""
+
+    order: Int[IntArray, "*batch n"]
+
     def unsort(self, values: Points) -> Points:
         """Values of the sorted points, put back in the order the points came in."""
         out = np.empty_like(values)
@@ -48,23 +55,37 @@ class Ordered:
         return out
 
 
+def ascending(z: Points, p: Points) -> Ascending:
+    """Sort points and probabilities together."""
+    return Ascending(np.sort(z, axis=-1), p) if equal(p) else ordered(z, p)
+
+
+def ordered(z: Points, p: Points) -> Ordered:
+    """Sort points and probabilities together, and remember where each came from."""
+    order = np.argsort(z, axis=-1)
+    sorted_p = p if equal(p) else np.take_along_axis(p, order, -1)
+    return Ordered(np.take_along_axis(z, order, -1), sorted_p, order)
+
+
 def _running_share(p: Points) -> Points:
     """Cumulative p over its sum. Counted in units of the largest p: 9 of 10 equal weights are 0.9 exactly."""
+    if equal(p):
+        n = p.shape[-1]
+        return np.broadcast_to(np.arange(1.0, n + 1.0) / n, p.shape)
     running = np.cumsum(p / p.max(axis=-1, keepdims=True), axis=-1)
     return running / running[..., -1:]
 
 
-def ordered(z: Points, p: Points) -> Ordered:
-    """Sort points and probabilities together."""
-    order = np.argsort(z, axis=-1, kind="stable")
-    return Ordered(np.take_along_axis(z, order, -1), np.take_along_axis(p, order, -1), order)
-
-
 def inverted_cdf(z: Points, p: Points, alpha: float) -> Rows:
     """The smallest point whose cumulative probability reaches alpha (up to rounding)."""
-    s = ordered(z, p)
-    reached = s.cumulative() >= alpha - s.z.shape[-1] * np.finfo(np.float64).eps
-    return np.take_along_axis(s.z, np.argmax(reached, axis=-1)[..., None], axis=-1)[..., 0]
+    n = z.shape[-1]
+    rounding = n * np.finfo(np.float64).eps
+    if equal(p):
+        k = max(int(np.ceil(n * (alpha - rounding))), 1) - 1
+        return np.partition(z, k, axis=-1)[..., k]
+    s = ascending(z, p)
+    first = np.argmax(s.cumulative() >= alpha - rounding, axis=-1)
+    return np.take_along_axis(s.z, first[..., None], axis=-1)[..., 0]
 
 
 def quantile(z: Points, p: Points, alpha: float) -> Rows:
@@ -73,7 +94,9 @@ def quantile(z: Points, p: Points, alpha: float) -> Rows:
     With n* = 1 / sum p^2 and C the cumulative p over sorted points, Q = sum z_(k) [g(C_k) - g(C_(k-1))],
     g(u) = clip(u n* - alpha (n* - 1), 0, 1). (np.interp(alpha, p, z), as the paper has it, is no quantile.)
     """
-    s = ordered(z, p)
+    if equal(p):
+        return np.quantile(z, alpha, axis=-1)
+    s = ascending(z, p)
     effective = 1.0 / np.sum(s.p * s.p, axis=-1, keepdims=True)
     ramp = np.clip(s.cumulative() * effective - alpha * (effective - 1.0), 0.0, 1.0)
     return np.sum(s.z * np.diff(ramp, axis=-1, prepend=0.0), axis=-1)

@@ -1,0 +1,39 @@
+"""Arguments of environments, checked where they come in: each error names the argument, its value and the rule."""
+
+import difflib
+import math
+import numbers
+from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def check_finite(name: str, value: object, least: float = -math.inf) -> float:
+    """A finite number, at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"{name} = {value!r}: must be a number")  # noqa: TRY004
+    if not math.isfinite(value):
+        raise ValueError(f"{name} = {value}: must be finite")
+    if value < least:
+        raise ValueError(f"{name} = {value}: must be >= {least:g}")
+    return float(value)
+
+
+def check_count(name: str, value: object, least: int = 1) -> int:
+    """A whole number, at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise ValueError(f"{name} = {value!r}: must be a whole number")  # noqa: TRY004
+    if value < least:
+        raise ValueError(f"{name} = {value}: must be >= {least}")
+    return int(value)
+
+
+def check_choice(name: str, value: T, choices: Iterable[T]) -> T:
+    """One of the choices."""
+    known = list(choices)
+    if value not in known:
+        close = difflib.get_close_matches(str(value), [c for c in known if isinstance(c, str)], n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise ValueError(f"{name} = {value!r}: {hint}must be one of {', '.join(map(str, known))}")
+    return value

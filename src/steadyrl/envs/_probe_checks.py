@@ -1,0 +1,111 @@
+"""What `reset`, `step` and the spaces of an environment must look like, one check a function."""
+
+import numbers
+import warnings
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+
+class BrokenEnvironmentError(ValueError):
+    """An environment does not keep Gymnasium's promises; the message says where, what came back, what was expected."""
+
+
+ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+
+
+def check_spaces(env: gym.Env[Any, Any]) -> None:
+    """Observations that fit a fixed vector, actions that are a number of choices or a box."""
+    for name in ("observation_space", "action_space"):
+        if not isinstance(getattr(env, name, None), spaces.Space):
+            raise BrokenEnvironmentError(f"{env}: {name}: got {getattr(env, name, None)!r}, expected a gymnasium.Space")
+    observations, actions = env.observation_space, env.action_space
+    boxes = isinstance(observations, spaces.Dict) and all(isinstance(s, spaces.Box) for s in observations.values())
+    if isinstance(observations, spaces.Dict | spaces.Tuple) and not boxes:
+        raise BrokenEnvironmentError(
+            f"{env}: observation_space: got {observations}, expected a Box, a Discrete or a Dict of Boxes: "
+            "wrap the environment in gymnasium.wrappers.FlattenObservation"
+        )
+    if not boxes and not isinstance(observations, ARRAYS):
+        raise BrokenEnvironmentError(
+            f"{env}: observation_space: got {observations}, expected a Box, a Discrete or a Dict of Boxes"
+        )
+    floats = isinstance(actions, spaces.Box) and np.issubdtype(actions.dtype, np.floating)
+    if not floats and not isinstance(actions, spaces.Discrete):
+        raise BrokenEnvironmentError(f"{env}: action_space: got {actions}, expected a Discrete or a Box of floats")
+    if isinstance(actions, spaces.Box) and not actions.is_bounded():
+        warnings.warn(f"{env}: action_space {actions} is unbounded: actions may grow without limit", stacklevel=4)
+
+
+def check_reset(result: Any, where: str) -> Any:
+    """The observation of what `reset` returned."""
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise BrokenEnvironmentError(f"{where}: got {_describe(result)}, expected the tuple (observation, info)")
+    observation, info = result
+    _check_info(info, where)
+    return observation
+
+
+def check_step(result: Any, where: str) -> tuple[Any, float, bool, bool]:
+    """Observation, reward, terminated and truncated of what `step` returned; the observation is yet unchecked."""
+    if not isinstance(result, tuple) or len(result) != 5:
+        expected = "expected the tuple (observation, reward, terminated, truncated, info)"
+        raise BrokenEnvironmentError(f"{where}: got {_describe(result)}, {expected}")
+    observation, reward, terminated, truncated, info = result
+    if isinstance(reward, bool | np.bool_) or not isinstance(reward, numbers.Real):
+        raise BrokenEnvironmentError(f"{where}: reward: got {_describe(reward)}, expected a real number")
+    if not np.isfinite(float(reward)):
+        raise BrokenEnvironmentError(f"{where}: reward: got {reward}, expected a finite number")
+    for name, flag in (("terminated", terminated), ("truncated", truncated)):
+        if not isinstance(flag, bool | np.bool_):
+            raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(flag)}, expected True or False")
+    _check_info(info, where)
+    return observation, float(reward), bool(terminated), bool(truncated)
+
+
+def check_observation(observation: Any, space: spaces.Space[Any], where: str, name: str = "observation") -> None:
+    """The observation has the type, shape and dtype its space declares, and finite numbers."""
+    if isinstance(space, spaces.Dict):
+        if not isinstance(observation, dict) or observation.keys() != space.keys():
+            keys = ", ".join(space.keys())
+            raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected a dict of {keys}")
+        for key, part in space.items():
+            check_observation(observation[key], part, where, f"{name}[{key!r}]")
+    elif isinstance(space, spaces.Discrete):
+        if not space.contains(observation):
+            raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected one of {space}")
+    else:
+        _check_array(observation, space, where, name)
+
+
+def _check_array(observation: Any, space: spaces.Space[Any], where: str, name: str) -> None:
+    if not isinstance(observation, np.ndarray):
+        raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected a NumPy array")
+    if observation.shape != space.shape:
+        raise BrokenEnvironmentError(f"{where}: {name}: got shape {observation.shape}, expected {space.shape}")
+    if space.dtype is not None and not np.can_cast(observation.dtype, space.dtype):
+        raise BrokenEnvironmentError(
+            f"{where}: {name}: got dtype {observation.dtype}, expected {space.dtype}: return "
+            f"observation.astype({space.dtype}), or declare the space with dtype {observation.dtype}"
+        )
+    bad = np.argwhere(~np.isfinite(observation))
+    if len(bad):
+        index = tuple(int(k) for k in bad[0])
+        entry = f"{name}[{', '.join(map(str, index))}]"
+        raise BrokenEnvironmentError(f"{where}: {entry}: got {observation[index]}, expected a finite number")
+
+
+def _check_info(info: Any, where: str) -> None:
+    if not isinstance(info, dict):
+        raise BrokenEnvironmentError(f"{where}: info: got {_describe(info)}, expected a dict")
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)} values"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

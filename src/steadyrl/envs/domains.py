@@ -1,0 +1,90 @@
+"""The four domains of the paper as data: their ids, what is risky in them, and their parameters."""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of `gymnasium.make` for a domain."""
+
+    name: str
+    default: str | float | int | None
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Domain:
+    """An environment of the paper."""
+
+    id: str
+    entry_point: str
+    summary: str
+    risky: str
+    risk_averse: str
+    parameters: tuple[Parameter, ...]
+
+
+RENDER_MODE: Final = Parameter("render_mode", None, '"rgb_array", "human" or None')
+OTHER_NOISE: Final = Parameter("noise", None, "another distribution than N(0, noise_std^2)")
+
+DOMAINS: Final = (
+    Domain(
+        id="steadyrl/Maze-v0",
+        entry_point="steadyrl.envs.maze:MazeEnv",
+        summary="a 6 x 6 maze with a short way (9 moves) and a long way (11) to the goal",
+        risky="the red cell on the short way pays a random reward of mean -1",
+        risk_averse="1 if the goal was reached without entering red, else 0",
+        parameters=(
+            Parameter("noise", "gaussian", "red reward: gaussian, pareto, uniform, handcraft, or an object"),
+            Parameter("layout", None, "rows of . # S R G, or the path of a file with them; None is the paper's"),
+            Parameter("goal_reward", -1.0, "reward of the move that reaches the goal"),
+            Parameter("max_steps", 100, "moves after which an episode is truncated"),
+            RENDER_MODE,
+        ),
+    ),
+    Domain(
+        id="steadyrl/LunarLander-v0",
+        entry_point="steadyrl.envs.lunarlander:lunar_lander",
+        summary="Gymnasium's LunarLander-v3",
+        risky="an episode that ends on the ground on the right (x > 0) pays 100 N(0, 1) more",
+        risk_averse="1 if the episode ended on the left (x < 0), else 0",
+        parameters=(
+            Parameter("noise_std", 100.0, "standard deviation of the extra reward"),
+            Parameter("noise_at", "grounded", "noisy ends: grounded (ground contact), terminated (no time-out), any"),
+            Parameter("max_steps", 500, "steps after which an episode is truncated"),
+            OTHER_NOISE,
+            RENDER_MODE,
+        ),
+    ),
+    Domain(
+        id="steadyrl/InvertedPendulum-v0",
+        entry_point="steadyrl.envs.inverted_pendulum:inverted_pendulum",
+        summary="Gymnasium's InvertedPendulum-v5",
+        risky="each step with the cart at x > 0.01 pays 10 N(0, 1) more",
+        risk_averse="share of steps with x <= 0.01",
+        parameters=(
+            Parameter("noise_std", 10.0, "standard deviation of the extra reward"),
+            Parameter("threshold", 0.01, "position above which rewards are noisy"),
+            Parameter("max_steps", 300, "steps after which an episode is truncated"),
+            OTHER_NOISE,
+            RENDER_MODE,
+        ),
+    ),
+    Domain(
+        id="steadyrl/HalfCheetah-v0",
+        entry_point="steadyrl.envs.half_cheetah:half_cheetah",
+        summary="Gymnasium's HalfCheetah-v5, with x observed and paid for running either way",
+        risky="each step at x < -0.5 pays 50 N(0, 1) more",
+        risk_averse="share of steps with x >= -0.5",
+        parameters=(
+            Parameter("noise_std", 50.0, "standard deviation of the extra reward"),
+            Parameter("threshold", -0.5, "position below which rewards are noisy"),
+            Parameter("max_steps", 500, "steps after which an episode is truncated"),
+            Parameter("forward_reward_weight", 1.0, "factor of (|x_after| - |x_before|) / dt"),
+            OTHER_NOISE,
+            RENDER_MODE,
+        ),
+    ),
+)
+"""All four, the Maze first."""

@@ -1,0 +1,154 @@
+"""Does an environment keep Gymnasium's promises? Two short episodes tell, before a long run finds out.
+
+Spaces are checked first, then an episode of random actions, then the same episode again: same seed, same actions,
+so every observation, reward and flag must come back exactly as before.
+"""
+
+import hashlib
+import warnings
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from steadyrl.envs._checks import check_count
+from steadyrl.envs._probe_checks import (
+    BrokenEnvironmentError,
+    check_observation,
+    check_reset,
+    check_spaces,
+    check_step,
+)
+
+__all__ = ["BrokenEnvironmentError", "probe"]
+
+Episode = list[tuple[str, bytes | float | bool]]
+"""What an episode gave, in order, as (field, value); an observation as a digest of its bytes."""
+
+
+def probe(
+    env_or_factory: gym.Env[Any, Any] | Callable[[], gym.Env[Any, Any]],
+    episodes: int = 2,
+    max_steps: int = 10_000,
+    seed: int = 0,
+) -> None:
+    """Play the same episode several times and raise `BrokenEnvironmentError` at the first promise that is broken.
+
+    Checked: spaces we can learn in; what `reset` and `step` return (how many values, types, shapes, dtypes, finite
+    numbers); an end within `max_steps`; with at least two episodes, the same episode again under the same seed.
+    An environment that repeats itself when it is new, but not when it has been used, is accepted with a warning.
+
+    Args:
+        env_or_factory: An environment, or a function that makes one (which is then closed again).
+        episodes: How many times the episode is played.
+        max_steps: The longest episode to accept.
+        seed: The seed of the episode and of its random actions.
+    """
+    check_count("episodes", episodes)
+    check_count("max_steps", max_steps)
+    if isinstance(env_or_factory, gym.Env):
+        _probe(env_or_factory, _maker(env_or_factory), episodes, max_steps, seed)
+        return
+    env = _make(env_or_factory)
+    try:
+        _probe(env, env_or_factory, episodes, max_steps, seed)
+    finally:
+        env.close()
+
+
+def _make(factory: Callable[[], Any]) -> gym.Env[Any, Any]:
+    env = _call("the factory", factory)
+    if not isinstance(env, gym.Env):
+        raise BrokenEnvironmentError(f"the factory made {env!r}: expected a gymnasium.Env")
+    return env
+
+
+def _maker(env: gym.Env[Any, Any]) -> Callable[[], gym.Env[Any, Any]] | None:
+    spec = env.spec
+    return None if spec is None else lambda: gym.make(spec)
+
+
+def _probe(
+    env: gym.Env[Any, Any],
+    make_another: Callable[[], gym.Env[Any, Any]] | None,
+    episodes: int,
+    max_steps: int,
+    seed: int,
+) -> None:
+    check_spaces(env)
+    first = _play(env, 0, max_steps, seed)
+    for episode in range(1, episodes):
+        again = _play(env, episode, max_steps, seed)
+        difference = _difference(first, again)
+        if difference is None:
+            continue
+        where = f"{env}: episode {episode}, {difference} than in episode 0, with the same seed and the same actions"
+        if make_another is None or not _repeats_when_new(make_another, first, max_steps, seed):
+            raise BrokenEnvironmentError(f"{where}: expected the same; draw every random number from self.np_random")
+        warnings.warn(
+            f"{where}; a new environment gives the same: reset(seed=...) leaves something of the episode before, so "
+            "episodes depend on what was played earlier",
+            stacklevel=3,
+        )
+        return
+
+
+def _repeats_when_new(make_another: Callable[[], gym.Env[Any, Any]], first: Episode, max_steps: int, seed: int) -> bool:
+    try:
+        other = _make(make_another)
+    except BrokenEnvironmentError:  # its wrappers cannot be made again from its spec
+        return False
+    try:
+        return _difference(first, _play(other, 0, max_steps, seed)) is None
+    finally:
+        other.close()
+
+
+def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Episode:
+    where = f"{env}: episode {episode}"
+    actions = deepcopy(env.action_space)
+    actions.seed(seed)
+    observation = check_reset(_call(f"{where}, reset", env.reset, seed=seed), f"{where}, reset")
+    check_observation(observation, env.observation_space, f"{where}, reset")
+    record: Episode = [("reset gave another observation", _digest(observation))]
+    for t in range(1, max_steps + 1):
+        here = f"{where}, step {t}"
+        result = _call(here, env.step, actions.sample())
+        observation, reward, terminated, truncated = check_step(result, here)
+        check_observation(observation, env.observation_space, here)
+        record += [
+            (f"step {t} gave another observation", _digest(observation)),
+            (f"step {t} gave another reward ({reward})", reward),
+            (f"step {t} gave another terminated ({terminated})", terminated),
+            (f"step {t} gave another truncated ({truncated})", truncated),
+        ]
+        if terminated or truncated:
+            return record
+    raise BrokenEnvironmentError(
+        f"{where}: no end after {max_steps} steps: expected terminated or truncated to become True; "
+        "wrap the environment in gymnasium.wrappers.TimeLimit"
+    )
+
+
+def _call(where: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        raise BrokenEnvironmentError(f"{where}: raised {type(error).__name__}: {error}") from error
+
+
+def _difference(first: Episode, again: Episode) -> str | None:
+    for (_, expected), (what, got) in zip(first, again, strict=False):
+        if expected != got:
+            return what
+    return None
+
+
+def _digest(observation: Any) -> bytes:
+    parts = observation.values() if isinstance(observation, dict) else (observation,)
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.digest()

@@ -1,0 +1,1 @@
+"""Figures and pages made of what was measured."""

@@ -1,0 +1,142 @@
+"""Figures and tables of the estimator study."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+from steadyrl import estimators, measures
+from steadyrl.studies.estimators import CLAIMED_UNBIASED, Cell
+
+COLOURS = {"influence": "#1b6ca8", "jackknife": "#7a9e3b", "paper": "#c8553d"}
+LABELS = {"influence": "influence (ours)", "jackknife": "jackknife (any measure)", "paper": "paper"}
+SIGNIFICANT = 5.0
+"""Standard errors from zero at which a bias is called one: 1 in 10^6 by chance."""
+
+
+def write(cells: Sequence[Cell], out: Path) -> list[Path]:
+    """Everything the study has to show, in `out`; the paths written."""
+    cells = sorted(cells, key=lambda c: (c.law, c.measure, c.n, c.estimator))
+    paths = [out / "table.csv", out / "claims.md"]
+    with paths[0].open("w", newline="") as file:
+        rows = csv.DictWriter(file, [f.name for f in fields(Cell)], lineterminator="\n")
+        rows.writeheader()
+        rows.writerows({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in asdict(c).items()} for c in cells)
+    paths[1].write_text(claims(cells))
+    for name, figure in (("bias", bias_figure(cells)), ("variance", variance_figure(cells))):
+        for suffix in ("png", "svg"):
+            paths.append(out / f"{name}.{suffix}")
+            figure.savefig(paths[-1], dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+    return paths
+
+
+def claims(cells: Sequence[Cell]) -> str:
+    """A Markdown table: is the paper's estimator unbiased where it says so, and is ours where we say so?"""
+    lines = [
+        "# Is it unbiased?",
+        "",
+        f"Bias in percent of the true gradient, with its standard error; a bias counts from {SIGNIFICANT:g} standard",
+        "errors on. The case shown is the one with the clearest bias, over all laws and sample sizes.",
+        "",
+        "| measure | paper says | paper's estimator | we say | ours |",
+        "|---|---|---|---|---|",
+    ]
+    for name in estimators.paper.MEASURES:
+        measure = measures.get(name)
+        said = "unbiased" if name in CLAIMED_UNBIASED else "biased"
+        ours = "unbiased" if measure.facts.unbiased else "biased"
+        paper, influence = (_worst(cells, name, estimator) for estimator in ("paper", "influence"))
+        lines.append(f"| {measure.label} | {said} | {_verdict(paper, said)} | {ours} | {_verdict(influence, ours)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _worst(cells: Sequence[Cell], measure: str, estimator: str) -> Cell:
+    chosen = [c for c in cells if c.measure == measure and c.estimator == estimator]
+    return max(chosen, key=lambda c: abs(c.bias_percent) / c.bias_error)
+
+
+def _verdict(cell: Cell, said: str) -> str:
+    z = abs(cell.bias_percent) / cell.bias_error
+    found = "biased" if z >= SIGNIFICANT else "unbiased"
+    number = f"{cell.bias_percent:+.1f} ± {cell.bias_error:.1f} % ({cell.law}, n = {cell.n})"
+    if found == "unbiased":
+        return f"no bias seen: at most {number}"
+    return number if said == "biased" else f"**does not hold**: {number}"
+
+
+def bias_figure(cells: Sequence[Cell]) -> Figure:
+    """Bias against n: a row for each measure, a column for each law, a line for each estimator."""
+    names, laws = list(estimators.paper.MEASURES), list(dict.fromkeys(c.law for c in cells))
+    figure = Figure(figsize=(2.6 * len(laws), 1.55 * len(names)), layout="constrained")
+    panels = figure.subplots(len(names), len(laws), sharex=True, sharey="row", squeeze=False)
+    for row, name in zip(panels, names, strict=True):
+        for panel, law in zip(row, laws, strict=True):
+            _bias_panel(panel, [c for c in cells if c.measure == name and c.law == law])
+        row[0].set_ylabel(measures.get(name).label.replace(" ", "\n", 1), fontsize=9)
+    for panel, law in zip(panels[0], laws, strict=True):
+        panel.set_title(law, fontsize=10)
+    for panel in panels[-1]:
+        panel.set_xlabel("returns in a sample, n")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    figure.suptitle("Bias of the estimated gradient, in % of the true one", fontsize=13)
+    return figure
+
+
+def _bias_panel(panel: Axes, cells: Sequence[Cell]) -> None:
+    panel.axhline(0.0, color="0.6", linewidth=0.8)
+    for estimator, colour in COLOURS.items():
+        line = sorted((c for c in cells if c.estimator == estimator), key=lambda c: c.n)
+        panel.errorbar(
+            [c.n for c in line],
+            [c.bias_percent for c in line],
+            [2.0 * c.bias_error for c in line],
+            color=colour,
+            label=LABELS[estimator],
+            marker="o",
+            markersize=3,
+            linewidth=1.3,
+            capsize=2,
+        )
+    panel.set_xscale("log")
+    sizes = sorted({c.n for c in cells})
+    panel.set_xticks(sizes, [str(n) for n in sizes], fontsize=8)
+    panel.minorticks_off()
+    panel.tick_params(axis="y", labelsize=8)
+    panel.spines[["top", "right"]].set_visible(False)
+
+
+def variance_figure(cells: Sequence[Cell]) -> Figure:
+    """Variance of the paper's gradient over ours: above 1 (red) ours is better, below (blue) the paper's is."""
+    names, laws = list(estimators.paper.MEASURES), list(dict.fromkeys(c.law for c in cells))
+    sizes = sorted({c.n for c in cells})
+    found = {(c.law, c.n, c.measure, c.estimator): c.variance for c in cells}
+    ratio = np.array(
+        [
+            [found[law, n, name, "paper"] / found[law, n, name, "influence"] for law in laws for n in sizes]
+            for name in names
+        ]
+    )
+    figure = Figure(figsize=(2.6 * len(laws), 0.5 * len(names) + 1.6), layout="constrained")
+    panel = figure.subplots()
+    panel.imshow(ratio, norm=LogNorm(1e-2, 1e2), cmap="RdBu_r", aspect="auto")
+    for (i, j), value in np.ndenumerate(ratio):
+        text = f"{value:.2g}" if value < 100 else f"{value:.0f}"
+        strong = abs(np.log10(value)) > 1.2
+        panel.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if strong else "black")
+    panel.set_yticks(range(len(names)), [measures.get(name).label for name in names])
+    panel.set_xticks(range(ratio.shape[1]), [str(n) for _ in laws for n in sizes])
+    panel.set_xlabel("returns in a sample, n")
+    for k, law in enumerate(laws):
+        middle = (k + 0.5) * len(sizes) - 0.5
+        panel.text(middle, -0.65, law, ha="center", va="bottom")
+        panel.axvline(k * len(sizes) - 0.5, color="white", linewidth=3)
+    panel.set_title("Variance of the gradient, the paper's estimator over ours", pad=26, fontsize=13)
+    panel.spines[:].set_visible(False)
+    panel.tick_params(length=0)
+    return figure

@@ -1,0 +1,1 @@
+"""Studies: what the library is used to find out."""
