@@ -16,8 +16,9 @@ def test_splitmix64_gives_its_published_outputs():
 def test_one_number_and_many_are_the_same():
     keys = streams.keys(7, streams.ACTIONS, 3, 5)
     assert [int(k) for k in keys] == [streams.key(7, streams.ACTIONS, 3, i) for i in range(5)]
-    u = streams.uniforms(keys, 4, 3)
-    assert all(u[j, d] == streams.uniform(int(keys[j]), 4 + d) for j in range(5) for d in range(3))
+    index = np.array([4, 0, 7, 1, 2])
+    u = streams.uniforms(keys, index, 3)
+    assert all(u[j, d] == streams.uniform(int(keys[j]), int(index[j]) + d) for j in range(5) for d in range(3))
 
 
 def test_places_differ_in_every_part():
@@ -29,7 +30,7 @@ def test_places_differ_in_every_part():
 
 
 def test_numbers_are_uniform_and_independent_across_neighbouring_places():
-    u = streams.uniforms(streams.keys(0, streams.ENVIRONMENT, 0, 4000), 0, 50)
+    u = streams.uniforms(streams.keys(0, streams.ENVIRONMENT, 0, 4000), np.zeros(4000, dtype=int), 50)
     assert 0 < u.min()
     assert u.max() < 1
     assert stats.kstest(u.ravel(), "uniform").pvalue > 1e-3

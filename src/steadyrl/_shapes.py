@@ -20,14 +20,14 @@ else:
     ArrayLike = Any  # what a user gives is checked by us, with a message of ours
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
-    from jaxtyping import Bool, Float, Int
+    from jaxtyping import Bool, Float, Int, UInt
 else:
 
     class _ArrayOnly:
         def __class_getitem__(cls, array_and_shape: tuple[type, str]) -> Any:
             return array_and_shape[0]
 
-    Bool = Float = Int = _ArrayOnly
+    Bool = Float = Int = UInt = _ArrayOnly
 
 Points = Float[Array, "*batch n"]
 """One number a return, over the last axis."""
@@ -38,4 +38,4 @@ else:
     Rows = Float[Array, "*batch"] | np.floating
 """One number a sample: what is left when the last axis is reduced (a NumPy scalar for a single sample)."""
 
-__all__ = ["Array", "ArrayLike", "Bool", "BoolArray", "Float", "Int", "IntArray", "Points", "Rows"]
+__all__ = ["Array", "ArrayLike", "Bool", "BoolArray", "Float", "Int", "IntArray", "Points", "Rows", "UInt"]

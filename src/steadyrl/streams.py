@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, Float
+from steadyrl._shapes import Array, Float, IntArray
 
 GOLDEN: Final = 0x9E3779B97F4A7C15
 FIRST: Final = 0xBF58476D1CE4E5B9
@@ -54,10 +54,10 @@ def uniform(stream: int, index: int) -> float:
     return ((mix((stream + (index + 1) * GOLDEN) & MASK) >> 12) + 0.5) * 2.0**-52
 
 
-def uniforms(streams: NDArray[np.uint64], index: int, count: int) -> Float[Array, "n count"]:
-    """Numbers index, ..., index + count - 1 of each stream: uniforms(k, i, c)[j, d] == uniform(k[j], i + d)."""
-    steps = (np.arange(index + 1, index + 1 + count, dtype=np.uint64)) * np.uint64(GOLDEN)
-    words = _mix_array(streams[:, None] + steps)
+def uniforms(streams: NDArray[np.uint64], index: IntArray, count: int) -> Float[Array, "n count"]:
+    """`count` numbers of each stream from its own index on: uniforms(k, i, c)[j, d] == uniform(k[j], i[j] + d)."""
+    steps = (index[:, None] + np.arange(1, count + 1)).astype(np.uint64)
+    words = _mix_array(streams[:, None] + steps * np.uint64(GOLDEN))
     return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 

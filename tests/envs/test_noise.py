@@ -85,7 +85,9 @@ def test_the_variance_is_the_closed_form_and_the_integral(name, variance):
 @pytest.mark.parametrize("name", list(NOISES))
 def test_a_million_draws_average_to_minus_one(name):
     noise = NOISES[name]
-    u = streams.uniforms(np.array([streams.key(7, streams.REWARD_NOISE)], dtype=np.uint64), 0, 1_000_000)[0]
+    u = streams.uniforms(
+        np.array([streams.key(7, streams.REWARD_NOISE)], dtype=np.uint64), np.zeros(1, dtype=int), 1_000_000
+    )[0]
     kind, a = encode(noise)
     if kind == GAUSSIAN:
         draws = a[0] + a[1] * ndtri(u)

@@ -12,7 +12,7 @@ T = TypeVar("T")
 def check_finite(name: str, value: object, least: float = -math.inf) -> float:
     """A finite number, at least `least`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"{name} = {value!r}: must be a number")  # noqa: TRY004
+        raise ValueError(f"{name} = {value!r}: must be a number")
     if not math.isfinite(value):
         raise ValueError(f"{name} = {value}: must be finite")
     if value < least:
@@ -23,7 +23,7 @@ def check_finite(name: str, value: object, least: float = -math.inf) -> float:
 def check_count(name: str, value: object, least: int = 1) -> int:
     """A whole number, at least `least`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ValueError(f"{name} = {value!r}: must be a whole number")  # noqa: TRY004
+        raise ValueError(f"{name} = {value!r}: must be a whole number")
     if value < least:
         raise ValueError(f"{name} = {value}: must be >= {least}")
     return int(value)

@@ -55,4 +55,4 @@ class RewardDraws:
 def check_noise(noise: object, example: str) -> None:
     """Refuse what is neither a distribution nor a function of a generator."""
     if isinstance(noise, type) or not (isinstance(noise, Noise) or callable(noise)):
-        raise ValueError(f"noise = {noise!r}: must be {example}, or a function of a numpy.random.Generator")  # noqa: TRY004
+        raise ValueError(f"noise = {noise!r}: must be {example}, or a function of a numpy.random.Generator")

@@ -168,7 +168,7 @@ class Mixture(_Encoded):
         object.__setattr__(self, "probabilities", tuple(self.probabilities))
         for i, component in enumerate(self.components):
             if not isinstance(component, Uniform):
-                raise ValueError(f"Mixture: components[{i}] = {component!r}: must be a Uniform")  # noqa: TRY004
+                raise ValueError(f"Mixture: components[{i}] = {component!r}: must be a Uniform")
         if not self.components or len(self.components) != len(self.probabilities):
             given = f"{len(self.components)} components and {len(self.probabilities)} probabilities"
             raise ValueError(f"Mixture: {given}: give one probability for each component, and at least one component")
@@ -218,5 +218,5 @@ NOISES: Final[Mapping[str, Gaussian | Pareto | Uniform | Mixture]] = MappingProx
 def encode(noise: object) -> Code:
     """The distribution as plain data, for `quantile_of`."""
     if not isinstance(noise, _Encoded):
-        raise ValueError(f"noise {noise!r} has no compiled form: use Gaussian, Pareto, Uniform or Mixture")  # noqa: TRY004
+        raise ValueError(f"noise {noise!r} has no compiled form: use Gaussian, Pareto, Uniform or Mixture")
     return noise.code

@@ -84,7 +84,7 @@ class RiskyRegion(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             self, where=where, noise=noise, when=when, name=name, max_steps=max_steps, _disable_deepcopy=True
         )
         if not callable(where):
-            raise ValueError(f"where = {where!r}: must be a function of (observation, action, info)")  # noqa: TRY004
+            raise ValueError(f"where = {where!r}: must be a function of (observation, action, info)")
         check_noise(noise, "a distribution such as Gaussian(0.0, 10.0)")
         check_choice("when", when, WHEN)
         if max_steps is not None:

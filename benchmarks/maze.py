@@ -1,0 +1,182 @@
+"""Maze, collection plus update: compiled code of ours against the same loop in C and in plain Python.
+
+    make bench        (or: python benchmarks/maze.py [--quick])
+
+Same maze, same random streams, same algorithm (Algorithm 1, Gini deviation, n = 50, uniform red reward), one thread
+each, timed in turns; the number given is steps a second, as a ratio.
+"""
+
+import argparse
+import math
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
+
+import gymnasium as gym
+import numpy as np
+
+import steadyrl  # noqa: F401  registers the Maze
+from steadyrl import estimators, streams
+from steadyrl.algorithms import _tabular_kernel
+from steadyrl.envs import NOISES, maze_spec
+from steadyrl.policies.tabular import softmax
+from steadyrl.rollouts._maze import CompiledMaze
+
+N, GAMMA, LAM, POLICY_RATE, VALUE_RATE = 50, 0.999, 1.0, 1e-3, 1e-2
+
+
+def ours(updates, runs):
+    """Every run in step with the others: one compiled call plays them, one NumPy call has all their coefficients."""
+    compiled = CompiledMaze(maze_spec(), NOISES["uniform"])
+    theta, value = np.zeros((runs, 36, 4)), np.zeros((runs, 36))
+    settings = tuple(np.full(runs, x) for x in (GAMMA, LAM, POLICY_RATE, VALUE_RATE))
+    discounts = GAMMA ** np.arange(100)
+    steps = 0
+    for k in range(updates):
+        e = compiled.play(theta, N, list(range(runs)), k)
+        returns = e.rewards @ discounts
+        c = estimators.influence.coefficients("gini_deviation", returns)
+        episodes = (e.states, e.actions, e.rewards, e.lengths)
+        _tabular_kernel.reinforce(theta, value, softmax(theta), episodes, c, settings)
+        steps += int(e.lengths.sum())
+    return steps, float(returns.mean())
+
+
+def gymnasium_loop(updates):
+    """The same through Gymnasium's interface and NumPy, as most people write it."""
+    env = gym.make("steadyrl/Maze-v0", noise="uniform")
+    rng = np.random.default_rng(0)
+    theta, value, steps = np.zeros((36, 4)), np.zeros(36), 0
+    for _ in range(updates):
+        policy, episodes = softmax(theta), []
+        for _ in range(N):
+            (s, _), episode, over = env.reset(seed=int(rng.integers(2**31))), [], False
+            while not over:
+                a = rng.choice(4, p=policy[s])
+                following, r, terminated, truncated, _ = env.step(a)
+                episode.append((s, a, r))
+                s, over = following, terminated or truncated
+            episodes.append(episode)
+            steps += len(episode)
+        _plain_update(theta, value, policy, episodes)
+    return steps
+
+
+def plain_python(updates):
+    """The same with nothing but lists and floats: the fastest plain Python we could write."""
+    spec = maze_spec()
+    to, pay = spec.next_state.tolist(), spec.reward.tolist()
+    red, goal = spec.is_red.tolist(), spec.is_goal.tolist()
+    theta, value = [[0.0] * 4 for _ in range(36)], [0.0] * 36
+    steps = 0
+    for k in range(updates):
+        policy = []
+        for row in theta:
+            e = [math.exp(x - max(row)) for x in row]
+            policy.append([x / sum(e) for x in e])
+        episodes = []
+        for i in range(N):
+            key = streams.key(0, streams.ACTIONS, k, i)
+            noise = streams.key(streams.key(0, streams.ENVIRONMENT, k, i) >> 32, streams.REWARD_NOISE)
+            s, episode, drawn = spec.start, [], 0
+            while len(episode) < spec.max_steps:
+                u, a, running = streams.uniform(key, len(episode)), 0, policy[s][0]
+                while a < 3 and running <= u:
+                    a += 1
+                    running += policy[s][a]
+                r = pay[s][a]
+                if red[s][a]:
+                    r += -25.0 + 48.0 * streams.uniform(noise, drawn)
+                    drawn += 1
+                episode.append((s, a, r))
+                if goal[s][a]:
+                    break
+                s = to[s][a]
+            episodes.append(episode)
+            steps += len(episode)
+        _plain_update(theta, value, policy, episodes)
+    return steps
+
+
+def _plain_update(theta, value, policy, episodes):
+    to_go = []
+    for episode in episodes:
+        ahead, row = 0.0, []
+        for _, _, r in reversed(episode):
+            ahead = r + GAMMA * ahead
+            row.append(ahead)
+        to_go.append(row[::-1])
+    distances = [sum(abs(x[0] - y[0]) for y in to_go) for x in to_go]
+    c = [(N * d - sum(distances)) / ((N - 1) * (N - 2)) for d in distances]
+    gradient = [[0.0] * 4 for _ in range(36)]
+    for episode, ahead, ci in zip(episodes, to_go, c, strict=True):
+        for t, (s, a, _) in enumerate(episode):
+            weight = GAMMA**t * (ahead[t] - value[s]) - LAM * ci
+            for b in range(4):
+                gradient[s][b] += weight * ((b == a) - policy[s][b])
+    for s in range(36):
+        for a in range(4):
+            theta[s][a] += POLICY_RATE / N * gradient[s][a]
+    for episode, ahead in zip(episodes, to_go, strict=True):
+        slope = [0.0] * 36
+        for t, (s, _, _) in enumerate(episode):
+            slope[s] += value[s] - ahead[t]
+        for s in range(36):
+            value[s] -= VALUE_RATE * 2.0 / len(episode) * slope[s]
+
+
+def build_c(folder):
+    """The C loop, compiled; None where there is no compiler."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        return None
+    program = folder / "maze"
+    source = Path(__file__).with_name("maze.c")
+    subprocess.run([compiler, "-O3", "-march=native", "-o", program, source, "-lm"], check=True)
+    return program
+
+
+def rate(function, *args):
+    start = time.perf_counter()
+    steps = function(*args)
+    return (steps[0] if isinstance(steps, tuple) else steps) / (time.perf_counter() - start)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer updates")
+    updates = 100 if parser.parse_args().quick else 1000
+    print("# Maze: collection plus update, steps a second\n")
+    ours(3, 2)
+    with tempfile.TemporaryDirectory() as folder:
+        program = build_c(Path(folder))
+
+        def c_loop(updates, runs):
+            out = subprocess.run([program, str(updates), str(runs)], capture_output=True, text=True, check=True)
+            steps, mean = out.stdout.split()
+            return int(steps), float(mean)
+
+        print("| runs in step | ours / C | ours / Gymnasium and NumPy | ours / lists and floats |\n|---|---|---|---|")
+        lists = max(rate(plain_python, 5) for _ in range(3))
+        loop = max(rate(gymnasium_loop, 2) for _ in range(2))
+        for runs in (1, 10, 40):
+            mine, theirs = [], []
+            for _ in range(3):
+                mine.append(rate(ours, updates, runs))
+                theirs.append(rate(c_loop, updates, runs) if program else math.nan)
+            print(
+                f"| {runs} | {max(mine) / max(theirs):.2f} | {max(mine) / loop:.0f} | {max(mine) / lists:.0f} |",
+                flush=True,
+            )
+        if program:
+            (a, x), (b, y) = ours(50, 10), c_loop(50, 10)
+            print(f"\nSame work: {a} and {b} steps in 50 updates of 10 runs, mean return {x:.4f} and {y:.4f}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Algorithms: from a batch of episodes to a better policy."""

@@ -1,0 +1,51 @@
+"""A softmax over a table: one row of preferences for each state (sec app:maze of the paper)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steadyrl._shapes import Array, Float
+from steadyrl.policies.protocol import first_above
+
+
+@dataclass(frozen=True, eq=False)
+class TabularSoftmax:
+    """pi(a|s) = exp(theta[s, a]) / sum_b exp(theta[s, b])."""
+
+    theta: Float[Array, "states actions"]
+
+    @staticmethod
+    def uniform(states: int, actions: int) -> "TabularSoftmax":
+        """Every action as likely as any other."""
+        return TabularSoftmax(np.zeros((states, actions)))
+
+    @property
+    def uniforms_per_action(self) -> int:
+        """One."""
+        return 1
+
+    def probabilities(self) -> Float[Array, "states actions"]:
+        """pi(a|s)."""
+        return softmax(self.theta)
+
+    def act(self, observations: NDArray[Any], uniforms: Float[Array, "k d"]) -> NDArray[np.int64]:
+        """An action for each state."""
+        return first_above(cumulative(self.theta)[observations], uniforms[:, 0])
+
+    def predict(self, observation: int, deterministic: bool = True) -> int:
+        """The likeliest action in a state; without `deterministic`, one drawn at random."""
+        p = self.probabilities()[observation]
+        return int(np.argmax(p)) if deterministic else int(np.random.default_rng().choice(p.size, p=p))
+
+
+def softmax(theta: Float[Array, "*batch actions"]) -> Float[Array, "*batch actions"]:
+    """Probabilities from preferences."""
+    e = np.exp(theta - theta.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def cumulative(theta: Float[Array, "*batch actions"]) -> Float[Array, "*batch actions"]:
+    """Cumulative probabilities: what both the plain and the compiled rollouts compare their numbers with."""
+    return np.cumsum(softmax(theta), axis=-1)

@@ -1,0 +1,113 @@
+"""The Maze with a tabular policy, played by compiled code."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
+
+from steadyrl import streams
+from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
+from steadyrl.envs.maze import MazeEnv, MazeSpec
+from steadyrl.envs.noise import encode
+from steadyrl.envs.risky import layers
+from steadyrl.policies.tabular import TabularSoftmax, cumulative
+from steadyrl.rollouts.batch import Batch
+
+PATHS = np.array(["timeout", "long", "short"])
+
+
+@dataclass(frozen=True, eq=False)
+class MazeEpisodes:
+    """n episodes of each of several runs: (runs, n, max_steps), or (runs, n); padding is 0."""
+
+    states: UInt[IntArray, "runs n T"]
+    actions: UInt[IntArray, "runs n T"]
+    rewards: Float[Array, "runs n T"]
+    lengths: Int[IntArray, "runs n"]
+    reds: Int[IntArray, "runs n"]
+    last_state: Int[IntArray, "runs n"]
+    terminated: Bool[BoolArray, "runs n"]
+    last_red: Bool[BoolArray, "runs n"]
+
+    def path(self) -> Int[IntArray, "runs n"]:
+        """0 for a time-out, 1 for the long way, 2 for the short one: an index into PATHS."""
+        return np.where(self.terminated, 1 + (self.reds > 0), 0)
+
+    def batch(self, run: int) -> Batch:
+        """The episodes of one run, as every other backend would give them."""
+        lengths = self.lengths[run]
+        longest = int(lengths.max())
+        path = self.path()[run]
+        return Batch(
+            observations=self.states[run, :, :longest].astype(np.int64),
+            actions=self.actions[run, :, :longest].astype(np.int64),
+            rewards=np.ascontiguousarray(self.rewards[run, :, :longest]),
+            lengths=lengths,
+            terminated=self.terminated[run],
+            last_observations=self.last_state[run],
+            risk_averse=(path == 1).astype(np.float64),
+            outcomes={
+                "risky": self.last_red[run],
+                "path": PATHS[path],
+                "risky_share": self.reds[run] / lengths,
+                "episode_length": lengths.copy(),
+            },
+        )
+
+
+class CompiledMaze:
+    """Plays the Maze for tabular policies, several runs at a time if wanted."""
+
+    def __init__(self, maze: MazeSpec, noise: object) -> None:
+        self.maze = maze
+        self._kind, self._numbers = encode(noise)
+
+    @staticmethod
+    def of(env: gym.Env[Any, Any]) -> "CompiledMaze | None":
+        """The compiled form of an environment, or None if it is not a plain Maze with a known noise."""
+        *around, base = layers(env)
+        plain = all(isinstance(layer, OrderEnforcing | PassiveEnvChecker) for layer in around)
+        if not (plain and isinstance(base, MazeEnv)):
+            return None
+        try:
+            return CompiledMaze(base.maze, base.noise)
+        except ValueError:  # a noise that only Python can draw
+            return None
+
+    def collect(self, policy: TabularSoftmax, n: int, seed: int, iteration: int) -> Batch:
+        """n episodes of one policy."""
+        return self.play(policy.theta[None], n, [seed], iteration).batch(0)
+
+    def play(
+        self, theta: Float[Array, "runs states actions"], n: int, seeds: list[int], iteration: int
+    ) -> MazeEpisodes:
+        """n episodes of each run's policy, run r with seeds[r]."""
+        from steadyrl.rollouts import _maze_kernel  # noqa: PLC0415  numba takes a while to load
+
+        maze, runs = self.maze, len(seeds)
+        small = np.min_scalar_type(maze.n_states)
+        out = MazeEpisodes(
+            states=np.empty((runs, n, maze.max_steps), dtype=small),
+            actions=np.empty((runs, n, maze.max_steps), dtype=np.uint8),
+            rewards=np.empty((runs, n, maze.max_steps)),
+            lengths=np.empty((runs, n), dtype=np.int64),
+            reds=np.empty((runs, n), dtype=np.int64),
+            last_state=np.empty((runs, n), dtype=np.int64),
+            terminated=np.empty((runs, n), dtype=bool),
+            last_red=np.empty((runs, n), dtype=bool),
+        )
+        tables = (maze.next_state, maze.reward, maze.is_red, maze.is_goal)
+        arrays = tuple(vars(out).values())
+        _maze_kernel.play(
+            tables,
+            maze.start,
+            self._kind,
+            self._numbers,
+            cumulative(theta),
+            np.array([seed & streams.MASK for seed in seeds], dtype=np.uint64),
+            np.uint64(iteration),
+            arrays,
+        )
+        return out

@@ -1,0 +1,121 @@
+"""Collect episodes: choose the backend, keep its environments, play."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import gymnasium as gym
+from gymnasium import spaces
+from gymnasium.wrappers import FlattenObservation
+
+from steadyrl.policies import Policy, TabularSoftmax
+from steadyrl.rollouts._maze import CompiledMaze
+from steadyrl.rollouts.batch import Batch
+from steadyrl.rollouts.episodes import play
+from steadyrl.rollouts.stepper import GymnasiumStepper, Stepper
+
+BACKENDS: Final = ("auto", "gymnasium")
+WIDTH: Final = 32
+
+Source = str | Callable[[], gym.Env[Any, Any]] | gym.Env[Any, Any]
+"""An environment id, a function that makes one, or one environment."""
+
+
+class Collector:
+    """Environments kept for collecting again and again.
+
+    `backend="auto"` takes the fastest one that plays the very same episodes: compiled code for the Maze with a tabular
+    policy, MuJoCo's own batch for the two MuJoCo domains, a lean loop over Box2D for LunarLander, and Gymnasium for
+    everything else; `"gymnasium"` is always plain Gymnasium.
+    """
+
+    def __init__(
+        self,
+        env: Source,
+        *,
+        backend: str = "auto",
+        width: int = WIDTH,
+        limit: int | None = None,
+        **options: Any,
+    ) -> None:
+        """Make ready to collect.
+
+        Args:
+            env: An environment id, a function that makes an environment, or one environment.
+            backend: "auto" or "gymnasium".
+            width: Episodes played side by side at the most; what they do does not depend on it.
+            limit: The longest an episode may last; needed if the environment has no time limit of its own.
+            options: Arguments of the environment, with an id, such as noise="pareto".
+        """
+        if backend not in BACKENDS:
+            raise ValueError(f"backend = {backend!r}: must be one of {', '.join(BACKENDS)}")
+        if width < 1:
+            raise ValueError(f"width = {width}: must be >= 1")
+        if limit is not None and limit < 1:
+            raise ValueError(f"limit = {limit}: must be >= 1")
+        self._source, self._options, self._backend = env, options, backend
+        self._width = 1 if isinstance(env, gym.Env) else width
+        self._first = self._make()
+        self.observation_space, self.action_space = self._first.observation_space, self._first.action_space
+        self.limit = _limit(self._first) if limit is None else limit
+        self._compiled = CompiledMaze.of(self._first) if backend == "auto" and limit is None else None
+        self._stepper: Stepper | None = None
+
+    def collect(self, policy: Policy, n: int, seed: int, iteration: int) -> Batch:
+        """n whole episodes of a policy: a function of (policy, seed, iteration) alone."""
+        if n < 1:
+            raise ValueError(f"n = {n}: must be >= 1")
+        if self._compiled is not None and isinstance(policy, TabularSoftmax):
+            return self._compiled.collect(policy, n, seed, iteration)
+        if self._stepper is None:
+            self._stepper = self._make_stepper()
+        return play(policy, self._stepper, n, self._width, self.limit, seed, iteration)
+
+    def close(self) -> None:
+        """Close the environments."""
+        self._first.close()
+        if self._stepper is not None:
+            self._stepper.close()
+
+    def _make_stepper(self) -> Stepper:
+        return GymnasiumStepper(self._make, self._width)
+
+    def _make(self) -> gym.Env[Any, Any]:
+        if isinstance(self._source, gym.Env):
+            env = self._source
+        elif isinstance(self._source, str):
+            env = gym.make(self._source, disable_env_checker=True, **self._options)
+        else:
+            env = self._source()
+        return _flat(env)
+
+
+def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, **options: Any) -> Batch:
+    """n whole episodes, once; to collect again and again keep a `Collector`."""
+    collector = Collector(env, **options)
+    try:
+        return collector.collect(policy, n, seed, iteration)
+    finally:
+        collector.close()
+
+
+def _flat(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
+    """The environment with observations as one array: a Dict of Boxes is flattened, other trees are refused."""
+    space = env.observation_space
+    if isinstance(space, spaces.Dict) and all(isinstance(part, spaces.Box) for part in space.spaces.values()):
+        return FlattenObservation(env)
+    if not isinstance(space, spaces.Box | spaces.Discrete | spaces.MultiDiscrete):
+        raise ValueError(
+            f"observation space {space}: must be Box, Discrete, MultiDiscrete or a Dict of Boxes; "
+            "wrap the environment in gymnasium.wrappers.FlattenObservation"
+        )
+    return env
+
+
+def _limit(env: gym.Env[Any, Any]) -> int:
+    """The number of steps after which the environment itself ends an episode."""
+    if env.spec is not None and env.spec.max_episode_steps:
+        return int(env.spec.max_episode_steps)
+    maze = getattr(env.unwrapped, "maze", None)
+    if maze is not None:
+        return int(maze.max_steps)
+    raise ValueError(f"{env} has no time limit: give limit, the longest an episode may last")

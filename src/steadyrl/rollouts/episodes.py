@@ -1,0 +1,134 @@
+"""Play n whole episodes with a policy on any stepper."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steadyrl import streams
+from steadyrl._shapes import BoolArray
+from steadyrl.policies import Policy
+from steadyrl.rollouts.batch import Batch
+from steadyrl.rollouts.stepper import EpisodeError, Final, SlotError, Stepped, Stepper
+
+
+def episode_seeds(seed: int, iteration: int, n: int) -> list[int]:
+    """The seed each episode's environment is reset with: 32 bits, which every environment accepts."""
+    return [int(k) >> 32 for k in streams.keys(seed, streams.ENVIRONMENT, iteration, n)]
+
+
+def play(policy: Policy, stepper: Stepper, n: int, width: int, max_steps: int, seed: int, iteration: int) -> Batch:
+    """The first n episodes started, each with its own seed and its own stream of actions; only live ones are stepped.
+
+    What an episode does depends on (seed, iteration, its number) and on nothing else: neither on the number of
+    slots nor on which of them plays it.
+    """
+    seeds, keys = episode_seeds(seed, iteration, n), streams.keys(seed, streams.ACTIONS, iteration, n)
+    record = _Record(stepper, n, max_steps)
+    draws = policy.uniforms_per_action
+    slots = np.arange(min(width, n))
+    playing = np.arange(min(width, n))  # the episode in each live slot
+    started = len(slots)
+    current = np.stack([_begin(record, stepper, i, i, seeds[i]) for i in range(started)])
+    while slots.size:
+        t = record.lengths[playing]
+        actions = policy.act(current, streams.uniforms(keys[playing], t * draws, draws))
+        stepped = _step(record, stepper, slots, playing, actions)
+        over = stepped.terminated | stepped.truncated | (t + 1 >= max_steps)
+        record.write(playing, current, actions, stepped.rewards)
+        current = stepped.observations
+        if not over.any():
+            continue
+        for k in np.flatnonzero(over).tolist():
+            record.finish(int(playing[k]), current[k], bool(stepped.terminated[k]), stepped.finals[k])
+            if started < n:
+                playing[k], over[k] = started, False
+                current[k] = _begin(record, stepper, int(slots[k]), started, seeds[started])
+                started += 1
+        slots, playing, current = slots[~over], playing[~over], current[~over]
+    return record.batch()
+
+
+class _Record:
+    """The arrays that become a Batch, filled as the episodes go."""
+
+    def __init__(self, stepper: Stepper, n: int, max_steps: int) -> None:
+        seen, done = stepper.observation_space, stepper.action_space
+        self.observations = np.zeros((n, max_steps, *(seen.shape or ())), dtype=seen.dtype)
+        self.last_observations = np.zeros((n, *(seen.shape or ())), dtype=seen.dtype)
+        self.actions = np.zeros((n, max_steps, *(done.shape or ())), dtype=done.dtype)
+        self.rewards = np.zeros((n, max_steps))
+        self.lengths = np.zeros(n, dtype=np.int64)
+        self.terminated: BoolArray = np.zeros(n, dtype=bool)
+        self.finals: list[Final] = [{}] * n
+
+    def write(
+        self, episodes: NDArray[np.int64], seen: NDArray[Any], actions: NDArray[Any], rewards: NDArray[Any]
+    ) -> None:
+        t = self.lengths[episodes]
+        self.observations[episodes, t] = seen
+        self.actions[episodes, t] = actions
+        self.rewards[episodes, t] = rewards
+        self.lengths[episodes] += 1
+
+    def finish(self, episode: int, seen: Any, terminated: bool, final: Final | None) -> None:
+        self.last_observations[episode] = seen
+        self.terminated[episode] = terminated
+        self.finals[episode] = final or {}
+
+    def batch(self) -> Batch:
+        self.check_finite()
+        longest = int(self.lengths.max())
+        cut = slice(None) if longest == self.rewards.shape[1] else slice(longest)
+        outcomes = columns(self.finals)
+        return Batch(
+            observations=np.ascontiguousarray(self.observations[:, cut]),
+            actions=np.ascontiguousarray(self.actions[:, cut]),
+            rewards=np.ascontiguousarray(self.rewards[:, cut]),
+            lengths=self.lengths,
+            terminated=self.terminated,
+            last_observations=self.last_observations,
+            risk_averse=outcomes.pop("risk_averse", np.full(self.lengths.size, np.nan)).astype(np.float64),
+            outcomes=outcomes,
+        )
+
+    def check_finite(self) -> None:
+        """Refuse a reward or an observation that is not a finite number, naming where it came."""
+        for name, values in (("reward", self.rewards), ("observation", self.observations)):
+            if values.dtype.kind == "f" and not np.isfinite(values).all():
+                episode, t = (int(k) for k in np.argwhere(~np.isfinite(values))[0][:2])
+                what = values[episode, t]
+                raise EpisodeError(f"episode {episode}, step {t}: {name} = {what}: must be finite")
+        if self.last_observations.dtype.kind == "f" and not np.isfinite(self.last_observations).all():
+            episode = int(np.argwhere(~np.isfinite(self.last_observations))[0][0])
+            what = self.last_observations[episode]
+            raise EpisodeError(f"episode {episode}, last step: observation = {what}: must be finite")
+
+
+def columns(finals: list[Final]) -> dict[str, NDArray[Any]]:
+    """The words, truths and numbers that every episode's last info has, by name."""
+    names = [name for name, value in finals[0].items() if isinstance(value, str | bool | int | float | np.generic)]
+    return {name: np.array([f[name] for f in finals]) for name in names if all(name in f for f in finals)}
+
+
+def _begin(record: _Record, stepper: Stepper, slot: int, episode: int, seed: int) -> NDArray[Any]:
+    """The first observation of an episode; if the environment raises, say in which one."""
+    try:
+        return stepper.reset(slot, seed)
+    except Exception as error:
+        record.check_finite()
+        reason = f"{type(error).__name__}: {error}"
+        raise EpisodeError(f"episode {episode}, reset(seed={seed}): the environment raised {reason}") from error
+
+
+def _step(
+    record: _Record, stepper: Stepper, slots: NDArray[np.int64], episodes: NDArray[np.int64], actions: NDArray[Any]
+) -> Stepped:
+    """A step of the live slots; if an environment raises, say in which episode and at which step."""
+    try:
+        return stepper.step(slots, actions)
+    except SlotError as error:
+        record.check_finite()
+        episode = int(episodes[error.index])
+        at = f"episode {episode}, step {int(record.lengths[episode])}"
+        raise EpisodeError(f"{at}: the environment raised {error}") from error.__cause__

@@ -1,0 +1,103 @@
+"""Many episodes stepped side by side: what every backend offers, and the plain one over Gymnasium."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from steadyrl._shapes import Array, BoolArray
+
+Final = Mapping[str, Any]
+"""The last step's info."""
+
+
+class Stepped(NamedTuple):
+    """What a step of k slots came to."""
+
+    observations: NDArray[Any]
+    rewards: Array
+    terminated: BoolArray
+    truncated: BoolArray
+    finals: Sequence[Final | None]
+    """The info of each slot whose episode has ended, None for the others."""
+
+
+@runtime_checkable
+class Stepper(Protocol):
+    """A number of slots, each playing one episode at a time; reset with a seed, stepped while live."""
+
+    observation_space: spaces.Space[Any]
+    action_space: spaces.Space[Any]
+
+    def reset(self, slot: int, seed: int) -> NDArray[Any]:
+        """Begin an episode in a slot: its first observation."""
+        ...
+
+    def step(self, slots: NDArray[np.int64], actions: NDArray[Any]) -> Stepped:
+        """Step the given slots only."""
+        ...
+
+    def close(self) -> None:
+        """Free what is held."""
+        ...
+
+
+class EpisodeError(RuntimeError):
+    """An environment that broke down in an episode: which one, at which step, and how."""
+
+
+class SlotError(Exception):
+    """The environment of one of the stepped slots broke down; `index` says which of those given."""
+
+    def __init__(self, index: int, cause: Exception) -> None:
+        super().__init__(f"{type(cause).__name__}: {cause}")
+        self.index = index
+
+
+class GymnasiumStepper:
+    """Slots that are Gymnasium environments, one each: works for every environment."""
+
+    def __init__(self, make: Callable[[], gym.Env[Any, Any]], width: int) -> None:
+        self.envs = [make() for _ in range(width)]
+        self.observation_space = self.envs[0].observation_space
+        self.action_space = self.envs[0].action_space
+        self._shape = self.observation_space.shape
+        self._discrete = isinstance(self.action_space, spaces.Discrete)
+
+    def reset(self, slot: int, seed: int) -> NDArray[Any]:
+        """Begin an episode in a slot."""
+        observation, _ = self.envs[slot].reset(seed=seed)
+        return self._checked(observation)
+
+    def step(self, slots: NDArray[np.int64], actions: NDArray[Any]) -> Stepped:
+        """Step the environments of the given slots, one after the other."""
+        chosen = actions.tolist() if self._discrete else actions
+        results = []
+        for k, (slot, action) in enumerate(zip(slots.tolist(), chosen, strict=True)):
+            try:
+                observation, reward, terminated, truncated, info = self.envs[slot].step(action)
+                results.append((self._checked(observation), float(reward), bool(terminated), bool(truncated), info))
+            except Exception as error:
+                raise SlotError(k, error) from error
+        observations, rewards, terminations, truncations, _ = zip(*results, strict=True)
+        return Stepped(
+            np.stack(observations),
+            np.array(rewards),
+            np.array(terminations),
+            np.array(truncations),
+            [info if ended or cut else None for _, _, ended, cut, info in results],
+        )
+
+    def close(self) -> None:
+        """Close every environment."""
+        for env in self.envs:
+            env.close()
+
+    def _checked(self, observation: Any) -> NDArray[Any]:
+        array = np.asarray(observation)
+        if array.shape != self._shape:
+            raise ValueError(f"observation of shape {array.shape}, but the observation space has shape {self._shape}")
+        return array
