@@ -1,17 +1,19 @@
-"""LunarLander, lean: Gymnasium's worlds, stepped without what Gymnasium does around the physics.
+"""LunarLander, lean: Gymnasium's game on the same Box2D, without what surrounds the physics.
 
-Half of a step of Gymnasium's lander is spent outside Box2D: on random numbers drawn one by one, on wrappers, on checks
-and on an array for each observation. Here Gymnasium's own `reset` builds each world and the flight goes on from there in
-plain floats. Forces, rewards and random numbers come in the same order of operations, so the episodes are the same bit
-for bit.
+More than half of a step of Gymnasium's lander is spent outside Box2D: on random numbers drawn one by one, on wrappers,
+on checks and on an array for each observation. Here a flight is plain floats. Bodies, forces, rewards and random numbers
+come in Gymnasium's order, down to the order of additions, so every episode is the same bit for bit.
 """
 
 from collections.abc import Generator, Iterator
+from itertools import pairwise
 from math import cos, sin, sqrt
+from types import SimpleNamespace
 from typing import Any, Final
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.utils.seeding import np_random
 from gymnasium.wrappers import OrderEnforcing, TimeLimit
 from numpy.typing import NDArray
 
@@ -24,22 +26,23 @@ from steadyrl.rollouts.stepper import SlotError, Stepped
 
 LANDER: Final = ("gymnasium.envs.box2d.lunar_lander", "LunarLander")
 DRAWN_AT_ONCE: Final = 128
-"""Random numbers drawn together: one call costs as much as two numbers drawn singly."""
+"""Random numbers drawn by one call, which costs as much as two drawn singly."""
 
 Flight = Generator[tuple[list[float], float, bool], int, None]
-"""An episode under way: takes an action, gives the observation, the reward and whether the lander's flight is over."""
+"""An episode under way: takes an action; gives the observation, the reward and whether the flight is over."""
 
 
 class LanderStepper:
-    """Slots that are landers of Gymnasium, flown by `_fly`."""
+    """Slots that each hold a scene and the flight in it."""
 
     @staticmethod
     def of(env: gym.Env[Any, Any], width: int) -> "LanderStepper | None":
-        """A stepper that plays what the environment would play, or None if it is not such a LunarLander.
+        """A stepper that plays what the environment would play, or None if there is none.
 
-        It is one if `lunar_lander` made it: with discrete actions, no wind, no picture, and a noise with a quantile.
+        There is one for what `lunar_lander` makes with discrete actions, no wind, no picture, and a noise that has a
+        quantile function.
         """
-        inside = [layer for layer in layers(env) if type(layer) is not OrderEnforcing]
+        inside: list[Any] = [layer for layer in layers(env) if type(layer) is not OrderEnforcing]
         if [type(layer) for layer in inside[:-1]] != [RiskyRegion, LanderReport, TimeLimit]:
             return None
         risky, _, limit, base = inside
@@ -47,66 +50,64 @@ class LanderStepper:
             return None
         if base.continuous or base.enable_wind or base.render_mode is not None:
             return None
-        if risky.when != "end" or risky.name is not None:
+        if type(risky.where) is not EndedRight or (risky.when, risky.name) != ("end", None):
             return None
-        if type(risky.where) is not EndedRight or not isinstance(risky.noise, Noise):
-            return None
-        return LanderStepper(base, risky.where, risky.noise, limit._max_episode_steps, width)
+        return LanderStepper(base, risky, limit._max_episode_steps, width) if isinstance(risky.noise, Noise) else None
 
-    def __init__(self, base: Any, where: EndedRight, noise: Noise, max_steps: int, width: int) -> None:
+    def __init__(self, base: Any, risky: RiskyRegion, max_steps: int, width: int) -> None:
         self.observation_space, self.action_space = base.observation_space, base.action_space
-        self._landers = [type(base)(gravity=base.gravity) for _ in range(width)]
-        self._flights: list[Flight] = [_fly(lander) for lander in self._landers]
+        self._scenery = _Scenery(base.gravity)
+        self._scenes: dict[int, SimpleNamespace] = {}
+        self._flights: dict[int, Flight] = {}
         self._seeds = [0] * width
         self._steps = np.zeros(width, dtype=np.int64)
-        self._where, self._draws, self._max_steps = where, RewardDraws(noise), max_steps
+        self._where, self._draws, self._max_steps = risky.where, RewardDraws(risky.noise), max_steps
 
     def reset(self, slot: int, seed: int) -> NDArray[Any]:
-        """Begin an episode in a slot."""
-        observation, _ = self._landers[slot].reset(seed=seed)
-        self._flights[slot] = flight = _fly(self._landers[slot])
-        next(flight)
+        """Begin an episode in a slot; its first observation follows a step with the engines off."""
+        self._scenes[slot] = self._scenery.build(seed)
+        self._flights[slot] = flight = _fly(self._scenes[slot])
         self._seeds[slot], self._steps[slot] = seed, 0
-        return np.asarray(observation)
+        next(flight)
+        return np.array(flight.send(0)[0], dtype=np.float32)
 
     def step(self, slots: NDArray[np.int64], actions: NDArray[Any]) -> Stepped:
-        """Step the landers of the given slots, one after the other."""
+        """Step the flights of the given slots, one after the other."""
         flights, results = self._flights, []
         for k, (slot, action) in enumerate(zip(slots.tolist(), actions.tolist(), strict=True)):
             try:
                 results.append(flights[slot].send(action))
             except Exception as error:
                 raise SlotError(k, error) from error
-        states, rewards, ends = zip(*results, strict=True)
+        states, paid, ends = zip(*results, strict=True)
+        observations, rewards, terminated = np.array(states, dtype=np.float32), np.array(paid), np.array(ends)
         self._steps[slots] += 1
-        observations, paid = np.array(states, dtype=np.float32), np.array(rewards)
-        terminated, truncated = np.array(ends), self._steps[slots] >= self._max_steps
+        truncated = self._steps[slots] >= self._max_steps
         finals: list[LastInfo | None] = [None] * len(slots)
         for k in np.flatnonzero(terminated | truncated).tolist():
             final = self._report(int(slots[k]), observations[k], bool(terminated[k]))
-            paid[k] += final["reward_noise"]
+            rewards[k] += final["reward_noise"]
             finals[k] = final
-        return Stepped(observations, paid, terminated, truncated, finals)
+        return Stepped(observations, rewards, terminated, truncated, finals)
 
     def close(self) -> None:
-        """Close the landers."""
-        for lander in self._landers:
-            lander.close()
+        """Let the scenes go."""
+        self._flights.clear()
+        self._scenes.clear()
 
     def _report(self, slot: int, observation: NDArray[Any], terminated: bool) -> dict[str, Any]:
         """What `LanderReport` and `RiskyRegion` say of the last step."""
-        lander = self._landers[slot]
-        legs = any(touches_ground(leg) for leg in lander.legs)
+        scene = self._scenes[slot]
+        legs = any(touches_ground(leg) for leg in scene.legs)
         side = "left" if observation[0] < 0 else "right"
         report = {
             "side": side,
-            "landed": terminated and not lander.lander.awake,
+            "landed": terminated and not scene.lander.awake,
             "leg_contact": legs,
-            "grounded": legs or touches_ground(lander.lander),
+            "grounded": legs or touches_ground(scene.lander),
             "timeout": not terminated,
         }
-        risky = self._where(observation, None, report)
-        noise = 0.0
+        risky, noise = self._where(observation, None, report), 0.0
         if risky:
             self._draws.reset(self._seeds[slot])
             noise = self._draws.draw()
@@ -120,68 +121,107 @@ class LanderStepper:
         }
 
 
-def _fly(env: Any) -> Flight:
-    """Fly a lander that has just been reset.
+class _Scenery:
+    """Builds the scenes as Gymnasium does; what they have in common is defined once, which saves most of the time."""
 
-    A generator, because its local variables are the quickest place to keep a flight. Box2D's position and velocity are
-    views of the body: they are fetched once and read after every step. The order of the operations is Gymnasium's, as
-    rounding depends on it.
+    def __init__(self, gravity: float) -> None:
+        import Box2D  # noqa: PLC0415  optional; loaded already by whoever made the environment
+        from gymnasium.envs.box2d import lunar_lander as game  # noqa: PLC0415
+
+        self.box, self.game, self.gravity = Box2D, game, gravity
+        self.width, self.height = game.VIEWPORT_W / game.SCALE, game.VIEWPORT_H / game.SCALE
+        level = [(0, 0), (self.width, 0)]
+        outline = [(x / game.SCALE, y / game.SCALE) for x, y in game.LANDER_POLY]
+        plank = (game.LEG_W / game.SCALE, game.LEG_H / game.SCALE)
+        self.edge = Box2D.b2EdgeShape(vertices=level)
+        self.slope = Box2D.b2FixtureDef(shape=self.edge, density=0, friction=0.1)
+        self.bottom = Box2D.b2FixtureDef(shape=Box2D.b2EdgeShape(vertices=level))
+        touches_moon = {"restitution": 0.0, "maskBits": 0x001}
+        hull, leg = Box2D.b2PolygonShape(vertices=outline), Box2D.b2PolygonShape(box=plank)
+        self.hull = Box2D.b2FixtureDef(shape=hull, density=5.0, friction=0.1, categoryBits=0x010, **touches_moon)
+        self.leg = Box2D.b2FixtureDef(shape=leg, density=1.0, categoryBits=0x020, **touches_moon)
+
+    def build(self, seed: int) -> SimpleNamespace:
+        """A moon of random heights, level under the pad, and a lander above it that is given a random push."""
+        random, _ = np_random(seed)
+        heights = random.uniform(0, self.height / 2, size=12).tolist()
+        heights[3:8] = [self.height / 4] * 5
+        ys = [0.33 * (heights[i - 1] + heights[i] + heights[i + 1]) for i in range(11)]
+        points = [(self.width / 10 * i, y) for i, y in enumerate(ys)]
+        world = self.box.b2World(gravity=(0, self.gravity))
+        moon = world.CreateStaticBody(fixtures=self.bottom)
+        for ends in pairwise(points):
+            self.edge.vertices = ends
+            moon.CreateFixture(self.slope)
+        lander = world.CreateDynamicBody(position=(self.width / 2, self.height), fixtures=self.hull)
+        most = self.game.INITIAL_RANDOM
+        lander.ApplyForceToCenter((random.uniform(-most, most), random.uniform(-most, most)), True)
+        legs = [self._leg(world, lander, sign) for sign in (-1, 1)]
+        scene = SimpleNamespace(world=world, lander=lander, legs=legs, random=random, game_over=False, game=self.game)
+        scene.pad = self.height / 4
+        world.contactListener = scene.listener = self.game.ContactDetector(scene)
+        # Box2D asks these two about every contact in every step; they have nothing to say, and say it quicker so.
+        scene.listener.PreSolve = scene.listener.PostSolve = _pass
+        return scene
+
+    def _leg(self, world: Any, lander: Any, sign: int) -> Any:
+        """The left (-1) or right (1) leg, on a joint that springs back within its limits."""
+        away, down = sign * self.game.LEG_AWAY / self.game.SCALE, self.game.LEG_DOWN / self.game.SCALE
+        leg = world.CreateDynamicBody(
+            position=(self.width / 2 - away, self.height), angle=sign * 0.05, fixtures=self.leg
+        )
+        leg.ground_contact = False
+        joint = self.box.b2RevoluteJointDef(bodyA=lander, bodyB=leg, localAnchorA=(0, 0), localAnchorB=(away, down))
+        joint.enableMotor = joint.enableLimit = True
+        joint.maxMotorTorque, joint.motorSpeed = self.game.LEG_SPRING_TORQUE, 0.3 * sign
+        joint.lowerAngle, joint.upperAngle = (0.4, 0.9) if sign < 0 else (-0.9, -0.4)
+        world.CreateJoint(joint)
+        return leg
+
+
+def _fly(scene: SimpleNamespace) -> Flight:
+    """A flight from the scene's beginning: a generator, as its local variables are the quickest place to keep it.
+
+    Box2D's position and velocity are views of the body: fetched once, read after every step.
     """
-    from gymnasium.envs.box2d import lunar_lander as game  # noqa: PLC0415  loads Box2D
-
-    lander, (leg_0, leg_1), advance = env.lander, env.legs, env.world.Step
+    game, lander, (leg_0, leg_1), advance = scene.game, scene.lander, scene.legs, scene.world.Step
     position, velocity, push = lander.position, lander.linearVelocity, lander.ApplyLinearImpulse
-    listener = env.world.contactListener_keepref
-    listener.PreSolve = listener.PostSolve = _pass  # they do nothing, but Box2D asks for every contact in every step
-    draw = _dispersions(env.np_random, game.SCALE).__next__
-    seconds = 1.0 / game.FPS
-    half_width, half_height = game.VIEWPORT_W / game.SCALE / 2, game.VIEWPORT_H / game.SCALE / 2
-    floor = env.helipad_y + game.LEG_DOWN / game.SCALE
-    below, aside = game.MAIN_ENGINE_Y_LOCATION / game.SCALE, game.SIDE_ENGINE_AWAY / game.SCALE
-    main, side, height, scale, fps = (
-        game.MAIN_ENGINE_POWER,
-        game.SIDE_ENGINE_POWER,
-        game.SIDE_ENGINE_HEIGHT,
-        game.SCALE,
-        game.FPS,
-    )
-    shaping, result = env.prev_shaping, ([0.0], 0.0, False)
+    scale, fps, main, side = game.SCALE, game.FPS, game.MAIN_ENGINE_POWER, game.SIDE_ENGINE_POWER
+    half_width, half_height = game.VIEWPORT_W / scale / 2, game.VIEWPORT_H / scale / 2
+    below, aside, height = game.MAIN_ENGINE_Y_LOCATION / scale, game.SIDE_ENGINE_AWAY / scale, game.SIDE_ENGINE_HEIGHT
+    seconds, floor = 1.0 / fps, scene.pad + game.LEG_DOWN / scale
+    draw = _dispersions(scene.random, scale).__next__
+    at_x, at_y, angle, shaping = position.x, position.y, lander.angle, 0.0
+    result: tuple[list[float], float, bool] = ([], 0.0, False)
     while True:
         action = yield result
-        s, c = sin(lander.angle), cos(lander.angle)
-        along, across = draw(), draw()
-        fuel = 0.0
+        s, c, along, across, fuel = sin(angle), cos(angle), draw(), draw(), 0.0
         if action == 2:
-            fuel = 0.3
-            arm = below + 2 * along
+            fuel, arm = 0.3, below + 2 * along
             x, y = s * arm - c * across, -c * arm - s * across
-            push((-x * main, -y * main), (position.x + x, position.y + y), True)
+            push((-x * main, -y * main), (at_x + x, at_y + y), True)
         elif action in (1, 3):
-            fuel = 0.03
-            arm = 3 * across + (aside if action == 3 else -aside)
+            fuel, arm = 0.03, 3 * across + (aside if action == 3 else -aside)
             x, y = s * along - c * arm, -c * along - s * arm
-            at = (position.x + x - s * 17 / scale, position.y + y + c * height / scale)
-            push((-x * side, -y * side), at, True)
+            push((-x * side, -y * side), (at_x + x - s * 17 / scale, at_y + y + c * height / scale), True)
         elif action != 0:
             raise ValueError(f"action = {action!r}: must be 0, 1, 2 or 3")
         advance(seconds, 180, 60)
-        x, y = (position.x - half_width) / half_width, (position.y - floor) / half_height
+        at_x, at_y, angle = position.x, position.y, lander.angle
+        x, y = (at_x - half_width) / half_width, (at_y - floor) / half_height
         dx, dy = velocity.x * half_width / fps, velocity.y * half_height / fps
-        angle = lander.angle
-        contact_0, contact_1 = float(leg_0.ground_contact), float(leg_1.ground_contact)
-        before = shaping
-        shaping = -100 * sqrt(x * x + y * y) - 100 * sqrt(dx * dx + dy * dy) - 100 * abs(angle)
-        shaping = shaping + 10 * contact_0 + 10 * contact_1
+        on_0, on_1, before = float(leg_0.ground_contact), float(leg_1.ground_contact), shaping
+        shaping = -100 * sqrt(x * x + y * y) - 100 * sqrt(dx * dx + dy * dy) - 100 * abs(angle) + 10 * on_0 + 10 * on_1
         reward, over = shaping - before - fuel, False
-        if env.game_over or abs(x) >= 1.0:
+        if scene.game_over or abs(x) >= 1.0:
             reward, over = -100.0, True
         if not lander.awake:
             reward, over = 100.0, True
-        result = ([x, y, dx, dy, angle, 20.0 * lander.angularVelocity / fps, contact_0, contact_1], reward, over)
+        result = [x, y, dx, dy, angle, 20.0 * lander.angularVelocity / fps, on_0, on_1], reward, over
 
 
 def _dispersions(random: np.random.Generator, scale: float) -> Iterator[float]:
-    """The engines' random offsets: the numbers `random.uniform(-1.0, 1.0) / scale` gives one by one."""
+    """The engines' random offsets: the numbers that `random.uniform(-1.0, 1.0) / scale` gives one by one."""
     while True:
         yield from (random.uniform(-1.0, 1.0, DRAWN_AT_ONCE) / scale).tolist()
 
