@@ -33,7 +33,7 @@ N, GAMMA, LAM, POLICY_RATE, VALUE_RATE = 50, 0.999, 1.0, 1e-3, 1e-2
 def ours(updates, runs):
     """Every run in step with the others: one compiled call plays them, one NumPy call has all their coefficients."""
     compiled = CompiledMaze(maze_spec(), NOISES["uniform"])
-    theta, value = np.zeros((runs, 36, 4)), np.zeros((runs, 36))
+    theta, value, baseline = np.zeros((runs, 36, 4)), np.zeros((runs, 36)), np.zeros((runs, 36))
     settings = tuple(np.full(runs, x) for x in (GAMMA, LAM, POLICY_RATE, VALUE_RATE))
     discounts = GAMMA ** np.arange(100)
     steps = 0
@@ -42,7 +42,7 @@ def ours(updates, runs):
         returns = e.rewards @ discounts
         c = estimators.influence.coefficients("gini_deviation", returns)
         episodes = (e.states, e.actions, e.rewards, e.lengths)
-        _tabular_kernel.reinforce(theta, value, softmax(theta), episodes, c, settings)
+        _tabular_kernel.reinforce(theta, value, baseline, softmax(theta), episodes, c, settings, False)
         steps += int(e.lengths.sum())
     return steps, float(returns.mean())
 
