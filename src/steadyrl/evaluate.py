@@ -103,7 +103,7 @@ def summary(
         if progress is not None:
             progress(done)
     rows = (_row(measure, x, of_it, confidence) for measure, of_it in zip(listed, replicates, strict=True))
-    return Summary(x.size, confidence, resamples, seed, tuple(rows))
+    return Summary(x.size, confidence, resamples, int(seed), tuple(rows))
 
 
 def _check(returns: ArrayLike) -> Float[Array, " n"]:

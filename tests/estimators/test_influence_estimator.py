@@ -1,5 +1,6 @@
 """The default estimator: golden data, exact unbiasedness by enumeration, closed forms against their definitions."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -37,11 +38,19 @@ def test_variance_and_gini_are_exactly_unbiased(name, n):
     np.testing.assert_allclose(found, exact, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [n for n in NINE.values() if not measures.get(n).facts.unbiased])
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_the_mean_is_exactly_unbiased_too(n):
+    exact = exact_gradient(measures.mean.influence(POINTS, P))
+    found = expected_gradient(lambda x: estimators.influence.coefficients("mean", x), n)
+    np.testing.assert_allclose(found, exact, atol=1e-12)
+
+
+BIASED = [n for n in NINE.values() if not (measures.get(n).facts.unbiased or measures.get(n).facts.needs_density)]
+
+
+@pytest.mark.parametrize("name", BIASED)
 def test_the_others_are_biased_and_say_so(name):
     measure = measures.get(name)
-    if measure.facts.needs_density:
-        return
     exact = exact_gradient(measure.influence(POINTS, P))
     found = expected_gradient(lambda x: estimators.influence.coefficients(measure, x), 4)
     assert np.abs(found - exact).max() > 1e-3
@@ -148,6 +157,19 @@ def test_two_returns_have_equal_coefficients():
         assert c[0] == c[1] > 0
 
 
+def test_a_measure_over_pairs_without_a_closed_form_is_exact_all_the_same():
+    """Gini and variance, registered by their influence functions alone, get their own closed forms."""
+    x = np.random.default_rng(5).standard_t(4, 12)
+    gini = measures.choquet(lambda t: t - t**2, derivative=lambda t: 1 - 2 * t)
+    np.testing.assert_allclose(
+        estimators.influence.coefficients(gini, x), estimators.influence.coefficients("gini_deviation", x), rtol=1e-12
+    )
+    variance = replace(measures.variance, value_function=measures.variance.value_of)
+    np.testing.assert_allclose(
+        estimators.influence.coefficients(variance, x), estimators.influence.coefficients("variance", x), rtol=1e-12
+    )
+
+
 @pytest.mark.parametrize("short", NINE)
 def test_a_batch_is_many_samples(short):
     x = np.random.default_rng(3).normal(size=(2, 3, 9))
@@ -155,6 +177,32 @@ def test_a_batch_is_many_samples(short):
         c = estimators.get(name).coefficients(measure_of(short), x)
         row = estimators.get(name).coefficients(measure_of(short), x[1, 2])
         np.testing.assert_allclose(c[1, 2], row, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [11, 21, 31, 51])
+def test_a_return_at_a_quantile_is_below_it_whatever_the_rounding(n):
+    """Where 0.1 (n - 1) is whole the quantiles are returns: the range mirrors, and scales, exactly."""
+    x = np.random.default_rng(n).permutation(np.arange(n) * 0.1 + 1 / 3)
+    measure = measures.inter_quantile_range
+    below = x <= np.quantile(x, 0.1) + 1e-9
+    influence = measure.influence(x)
+    assert len(set(np.round(influence[below], 9))) == 1
+    assert below.sum() == 1 + (n - 1) // 10
+    c, scaled = (estimators.paper.coefficients(measure, factor * x) / factor for factor in (1.0, 1.1))
+    np.testing.assert_allclose(c, scaled, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("short", NINE)
+def test_atoms_do_not_make_coefficients_depend_on_rounding(short):
+    """Samples of a few values, scaled by what is no power of two: the coefficients scale along, in every estimator."""
+    rng = np.random.default_rng(0)
+    measure = measure_of(short)
+    for _ in range(60):
+        x = rng.choice([-2.3, 0.1, 0.7, 1.9], size=int(rng.integers(5, 40)), p=[0.1, 0.6, 0.2, 0.1])
+        for name in estimators.names():
+            estimator = estimators.get(name)
+            c, again = estimator.coefficients(measure, x), estimator.coefficients(measure, 1.1 * x)
+            np.testing.assert_allclose(again, 1.1**measure.facts.degree * c, rtol=1e-6, atol=1e-9)
 
 
 def test_few_effective_returns_warn():

@@ -61,7 +61,8 @@ def as_printed(name, x, rho=None, bound=None):
     """The printed formula itself: a sample of equal returns gets what it says, not 0."""
     b = x.max(axis=-1, keepdims=True) if bound is None else np.full((*x.shape[:-1], 1), bound)
     in_a = np.broadcast_to(np.arange(x.shape[-1]) < (x.shape[-1] + 1) // 2, x.shape)
-    sample = PaperSample(x, np.ones_like(x) if rho is None else rho, in_a, b, "-", "once", False)
+    rho = np.ones_like(x) if rho is None else rho
+    sample = PaperSample(x, rho, rho / rho.sum(axis=-1, keepdims=True), in_a, b, "-", "once", False)
     return paper_forms.coefficients(measures.get(name), sample)
 
 

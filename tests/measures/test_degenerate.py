@@ -123,6 +123,27 @@ def test_a_common_level_costs_no_accuracy(measure):
     )
 
 
+def test_an_absent_return_cannot_overflow_a_value():
+    assert measures.variance.value([1e-10, 2e-10, 1e308], [1, 1, 0]) == pytest.approx(2.5e-21)
+    assert np.isfinite(estimators.paper.coefficients("variance", [1e-10, 2e-10, 1e308], [1, 1, 0])).all()
+    assert measures.cvar.value([1.7e308, -1.7e308, 1e308, 0.0]) == pytest.approx(-1.7e308)
+
+
+def test_masked_arrays_and_tensors_with_a_gradient_are_refused():
+    with pytest.raises(ValueError, match="returns is a masked array: take the entries that count"):
+        measures.variance.value(np.ma.array([1.0, 2.0, 999.0], mask=[0, 0, 1]))
+    torch = pytest.importorskip("torch")
+    assert measures.variance.value(torch.tensor([1.0, 3.0])) == 1.0
+    with pytest.raises(ValueError, match=r"returns is not an array of real numbers \(given: Tensor\)"):
+        measures.variance.value(torch.tensor([1.0, 3.0], requires_grad=True))
+
+
+@every
+def test_no_samples_at_all_give_no_results(measure):
+    assert measure.value(np.empty((0, 5))).shape == (0,)
+    assert estimators.influence.coefficients(measure, np.empty((0, 5))).shape == (0, 5)
+
+
 def test_bad_parameters_are_refused_when_the_measure_is_made():
     for name, params, message in [
         ("cvar_deviation", {"alpha": 0.0}, r"alpha = 0.0: must be in \(0, 1\)"),

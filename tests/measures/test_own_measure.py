@@ -173,7 +173,7 @@ def test_its_influence_is_the_derivative_of_its_value_in_the_weights(with_influe
 def test_its_coefficients_are_its_centred_influence(with_influence):
     moments = np.exp(-RETURNS)
     influence = RETURNS - RETURNS.mean() + moments / moments.mean() - 1.0
-    assert steadyrl.coefficients("entropic_deviation", RETURNS) == pytest.approx(1.5 * influence, rel=1e-12)
+    assert steadyrl.coefficients("entropic_deviation", RETURNS) == pytest.approx(9.0 / 2.0 * influence, rel=1e-12)
     jackknife = steadyrl.coefficients("entropic_deviation", RETURNS, estimator="jackknife")
     assert jackknife == pytest.approx(3.0 * (BY_HAND - WITHOUT_EACH), rel=1e-12)
 

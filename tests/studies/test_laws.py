@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from steadyrl import measures
 from steadyrl.studies import laws
@@ -57,6 +59,20 @@ def test_gradients_by_difference_and_by_influence_agree(law, name):
     influence = measures.get(name).influence(returns.ravel(), p.ravel()).reshape(p.shape)
     by_influence = np.sum(p * influence, axis=1) @ law.scores
     np.testing.assert_allclose(law.gradient(measures.get(name)), by_influence, rtol=2e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize("law", MIXTURES, ids=lambda law: law.name)
+def test_gradient_of_the_inter_quantile_range_by_root_finding(law):
+    """dq/dtheta = -sum_k dp_k/dtheta F_k(q) / f(q), at the quantiles of the mixture's own distribution function."""
+    p = law.probabilities(law.theta)
+
+    def quantile_gradient(level):
+        q = brentq(lambda x: p @ norm.cdf(x, law.mean, law.std) - level, -50, 50, xtol=1e-13)
+        return -((p * norm.cdf(q, law.mean, law.std)) @ law.scores) / (p @ norm.pdf(q, law.mean, law.std))
+
+    exact = quantile_gradient(0.9) - quantile_gradient(0.1)
+    found = law.gradient(measures.inter_quantile_range)
+    np.testing.assert_allclose(found, exact, atol=0.01 * np.linalg.norm(exact))
 
 
 @pytest.mark.parametrize("short", NINE)

@@ -45,6 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     except (ValueError, OverflowError, ImportError) as error:
         return _fail(str(error))
+    except MemoryError:
+        return _fail("not enough memory for this: ask for less")
     return 0
 
 

@@ -38,7 +38,11 @@ def reproduce(
     from steadyrl.report import _estimators as report
     from steadyrl.studies import estimators
 
-    for name, value, least in (("replications", replications, 100), ("workers", workers or 1, 1)):
+    for name, value, least in (
+        ("replications", replications, 100),
+        ("workers", 1 if workers is None else workers, 1),
+        ("seed", seed, 0),
+    ):
         if value < least:
             raise ValueError(f"{name} = {value}: must be >= {least}")
     folder = out or Path("out") / study
@@ -46,10 +50,10 @@ def reproduce(
     console = Console()
     with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
         task = bar.add_task("cells")
-        cores = workers or len(os.sched_getaffinity(0))
+        cores = workers or os.cpu_count() or 1
         for done, total in estimators.run(folder, replications=replications, seed=seed, workers=cores):
             bar.update(task, completed=done, total=total)
     cells = [c for c in estimators.read(folder) if c.seed == seed and c.budget == replications]
     paths = report.write(cells, folder)
-    console.print((folder / "claims.md").read_text(), highlight=False, soft_wrap=True)
-    console.print("written: " + ", ".join(map(str, paths)), highlight=False, soft_wrap=True)
+    console.print((folder / "claims.md").read_text(), highlight=False, markup=False, soft_wrap=True)
+    console.print("written: " + ", ".join(map(str, paths)), highlight=False, markup=False, soft_wrap=True)

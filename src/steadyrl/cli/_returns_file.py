@@ -13,12 +13,18 @@ from steadyrl.cli._table import ACCEPTED, Table, listed, number, parse, shown
 def read(source: str, column: str | None = None) -> Float[Array, " n"]:
     """The returns in a file (`-`: standard input), at least two finite numbers; ValueError or OSError if not."""
     file = "standard input" if source == "-" else source
-    content = sys.stdin.buffer.read() if source == "-" else _content(Path(source))
+    content = _standard_input() if source == "-" else _content(Path(source))
     table = parse(content, file, Path(source).suffix.lower())
     returns = _numbers(table, _choose(table, column))
     if returns.size < 2:
         raise ValueError(f"{file}: holds 1 return, at least 2 are needed for an interval")
     return returns
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: give a file")
+    return sys.stdin.buffer.read()
 
 
 def _content(path: Path) -> bytes:

@@ -52,7 +52,10 @@ def _text(content: bytes, file: str) -> str:
 
 
 def _from_delimited(text: str, file: str) -> Table:
-    """Lines of fields. A first line that is not all numbers names the columns; lines that start with # are left out."""
+    """Lines of fields; those that start with # are left out.
+
+    A first line that begins blank (as pandas writes it) or has no number names the columns.
+    """
     numbered = enumerate(io.StringIO(text, newline=None), start=1)
     lines = [(k, line.strip("\n")) for k, line in numbered if line.strip() and not line.lstrip().startswith("#")]
     if not lines:
@@ -60,7 +63,7 @@ def _from_delimited(text: str, file: str) -> Table:
     delimiter = _delimiter(lines[min(1, len(lines) - 1)][1])
     rows = [_fields(line, delimiter) for _, line in lines]
     names = [str(k) for k in range(len(rows[0]))]
-    if any(number(field) is None for field in rows[0]):
+    if not rows[0][0] or all(number(field) is None for field in rows[0]):
         names = [field or f"column {k}" for k, field in enumerate(rows[0])]
         rows, lines = rows[1:], lines[1:]
     table = Table(file, {name: [] for name in names}, "line", [k for k, _ in lines])

@@ -89,7 +89,7 @@ def cvar_deviation(z: Points, alpha: float | None, tail: str) -> Points:
 def _tail_mean(x: Points, running: Array, mass: float, m: int, removed: Int[IntArray, " n"]) -> Points:
     """Mean of the lowest share `mass` of the m sorted points that are left when the one at `removed` is gone."""
     share = mass * m
-    k = min(int(share + 1e-9 * m), m - 1)
+    k = min(int(share * (1.0 + m * np.finfo(np.float64).eps)), m - 1)
     whole = np.where(removed < k, running[..., k + 1, None] - x, running[..., k, None])
     boundary = np.where(removed <= k, x[..., min(k + 1, x.shape[-1] - 1), None], x[..., k, None])
     return (whole + (share - k) * boundary) / share
@@ -150,7 +150,7 @@ class _Below:
         s = np.sort(x, axis=-1)
         rows = zip(s.reshape(-1, n), t.reshape(-1, n), strict=True)
         self.t = t
-        self.count = np.array([np.searchsorted(a, b) for a, b in rows]).reshape(x.shape)
+        self.count = np.array([np.searchsorted(a, b) for a, b in rows], dtype=np.intp).reshape(x.shape)
         self.total = np.take_along_axis(_running(s), self.count, axis=-1)
         self.squares = np.take_along_axis(_running(s * s), self.count, axis=-1)
         self.rest = _total(x) - self.total

@@ -13,8 +13,8 @@ import numpy as np
 from steadyrl._shapes import Array, Bool, BoolArray, Float, Points
 from steadyrl.measures import Measure
 from steadyrl.measures._moments import facing_down
-from steadyrl.measures._tails import facing_lower
-from steadyrl.measures._weighted import density, ordered, quantile
+from steadyrl.measures._tails import facing_lower, opposite
+from steadyrl.measures._weighted import ROUNDING, at_most, density, ordered, quantile
 
 
 @dataclass(frozen=True)
@@ -23,18 +23,16 @@ class PaperSample:
 
     x: Points
     rho: Points
+    p: Points
+    """rho over its sum."""
     in_a: Bool[BoolArray, "*batch n"]
     bound: Float[Array, "*batch 1"]
     mmd_sign: str
     mmd_ties: str
     self_normalised: bool
 
-    @property
-    def p(self) -> Points:
-        return self.rho / self.rho.sum(axis=-1, keepdims=True)
-
     def quantile(self, alpha: float) -> Float[Array, "*batch 1"]:
-        return quantile(self.x, self.p, alpha)[..., None]
+        return np.asarray(quantile(self.x, self.p, alpha))[..., None]
 
     def size(self, members: Bool[BoolArray, "*batch n"]) -> Float[Array, "*batch 1"]:
         """What a mean over these trajectories divides by."""
@@ -53,7 +51,8 @@ class PaperSample:
         mean = np.sum(self.in_a * self.rho * self.x, axis=-1, keepdims=True)
         own = self.in_a * self.rho
         left = self.size(self.in_a) - (own if self.self_normalised else 1.0)
-        return self.x - (mean - own * self.x) / left
+        eta = self.x - (mean - own * self.x) / left
+        return np.where(np.abs(eta) <= ROUNDING, 0.0, eta)
 
 
 def _everyone(s: PaperSample) -> Bool[BoolArray, "*batch n"]:
@@ -91,20 +90,21 @@ def mean_median_deviation(s: PaperSample) -> Points:
     In print the second indicator is x >= q, which counts a return equal to the median twice (`mmd_ties="twice"`).
     """
     q = s.quantile(0.5)
-    upper = s.x >= q if s.mmd_ties == "twice" else s.x > q
-    low = (2.0 * q - s.x - s.bound) * (s.x <= q)
+    lower = at_most(s.x, q[..., 0])
+    upper = at_most(-s.x, -q[..., 0]) if s.mmd_ties == "twice" else ~lower
+    low = (2.0 * q - s.x - s.bound) * lower
     high = (s.bound - s.x) * upper
     return _single(s, low - high if s.mmd_sign == "-" else low + high)
 
 
 def inter_quantile_range(s: PaperSample, alpha: float) -> Points:
-    """-1{x <= q_a} / KDE(q_a) + 1{x <= q_1-a} / KDE(q_1-a)."""
+    """-1{x <= q_a} / KDE(q_a) + 1{x <= q_1-a} / KDE(q_1-a) (eq:iqr_grad)."""
 
     def below(level: float) -> Points:
         q = s.quantile(level)
-        return (s.x <= q) / density(s.x, s.p, q[..., 0])[..., None]
+        return at_most(s.x, q[..., 0]) / density(s.x, s.p, q[..., 0])[..., None]
 
-    return _single(s, below(1.0 - alpha) - below(alpha))
+    return _single(s, below(opposite(alpha)) - below(alpha))
 
 
 def cvar_deviation(s: PaperSample, alpha: float | None, tail: str) -> Points:

@@ -1,11 +1,11 @@
-"""The paper's estimators, to see what each does. For training, `influence` has less bias and variance."""
+"""The paper's estimators, to see what each does. `influence` mostly has less bias and variance; docs/estimators.md."""
 
 import numpy as np
 
 from steadyrl._shapes import ArrayLike, Bool, BoolArray, Points
 from steadyrl.estimators import _paper_forms
 from steadyrl.measures import Measure, get
-from steadyrl.measures._sample import check_weights, extremes, prepare, warn_if_few_effective
+from steadyrl.measures._sample import check, check_weights, extremes, fill_absent, prepare, warn_if_few_effective
 
 MEASURES = (*_paper_forms.FORMS, *_paper_forms.ROOTS)
 """The names of the measures that the paper has an estimator for."""
@@ -35,29 +35,31 @@ def coefficients(
     stay unbiased on a law with few values); a half too small for the measure is a ValueError with the minimum n.
     """
     measure = get(measure)
-    _check_options(measure, mmd_sign, mmd_ties)
-    s = prepare(returns, weights, centre=False)
+    _check_options(measure, bound, mmd_sign, mmd_ties)
+    s = prepare(fill_absent(*check(returns, weights)), weights, centre=False)
     if weights is None:
         rho = np.ones_like(s.z)
     else:
         rho = np.broadcast_to(check_weights(weights, s.n), s.z.shape)
         warn_if_few_effective(s.p)
-    z = np.where(s.p > 0, s.z, 0.0)
+    z = fill_absent(s.z, s.p)
     b = extremes(z, s.p)[0] if bound is None else np.ldexp(np.full(s.centre.shape, float(bound)), -s.exponent)
     in_a = _first_half(z.shape, rng, measure)
-    sample = _paper_forms.PaperSample(z, rho, in_a, b[..., None], mmd_sign, mmd_ties, self_normalised)
+    sample = _paper_forms.PaperSample(z, rho, s.p, in_a, b[..., None], mmd_sign, mmd_ties, self_normalised)
     with np.errstate(divide="ignore", invalid="ignore"):  # constant rows are 0 / 0 here and 0 in the end
         c = _paper_forms.coefficients(measure, sample)
     degree = measure.facts.degree or 1
     return s.rescale_each(np.where(s.p > 0, c, 0.0), degree, f"the paper's coefficients of {measure.name}")
 
 
-def _check_options(measure: Measure, mmd_sign: str, mmd_ties: str) -> None:
+def _check_options(measure: Measure, bound: float | None, mmd_sign: str, mmd_ties: str) -> None:
     if measure.name not in MEASURES or measure.value_function is not get(measure.name).value_function:
         raise ValueError(
             f"the paper has no estimator for {measure.name!r} (only for {', '.join(MEASURES)}): "
             'use estimator="influence" or "jackknife"'
         )
+    if bound is not None and not np.isfinite(bound):
+        raise ValueError(f"bound = {bound}: must be finite, or None for the largest return")
     if mmd_sign not in ("-", "+"):
         raise ValueError(f'mmd_sign = {mmd_sign!r}: must be "-" or "+"')
     if mmd_ties not in ("once", "twice"):

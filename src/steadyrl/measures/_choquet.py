@@ -58,20 +58,26 @@ def _evaluate(h: Distortion, t: Float[Array, "*shape"]) -> Float[Array, "*shape"
 
 
 def _jumps(h: Distortion, cells: int = 1024, halvings: int = 50) -> list[tuple[float, float]]:
-    """(level, size) of the jumps of h, at most one a cell: bisect towards the larger difference until it is all."""
+    """(level, size) of the jumps of h, at most one a cell: bisect towards the larger difference.
+
+    A jump keeps its size while the bracket shrinks; a slope, however steep, does not.
+    """
     low = np.linspace(0.0, 1.0, cells + 1)
     at = _evaluate(h, low)
     if at[0] != 0.0:
         raise ValueError(f"a distortion function must have h(0) = 0, this one has h(0) = {at[0]}")
     low, high, h_low, h_high = low[:-1], low[1:], at[:-1], at[1:]
-    for _ in range(halvings):
+    earlier = np.zeros(cells)
+    for k in range(halvings):
+        if k == halvings - 20:
+            earlier = h_high - h_low
         middle = 0.5 * (low + high)
         h_middle = _evaluate(h, middle)
         left = np.abs(h_middle - h_low) > np.abs(h_high - h_middle)
         low, h_low = np.where(left, low, middle), np.where(left, h_low, h_middle)
         high, h_high = np.where(left, middle, high), np.where(left, h_middle, h_high)
     size = h_high - h_low
-    found = np.abs(size) > JUMP * np.sum(np.abs(np.diff(at)))
+    found = (np.abs(size) > JUMP * np.sum(np.abs(np.diff(at)))) & (np.abs(size) >= 0.99 * np.abs(earlier))
     return [(float(level), float(step)) for level, step in zip(high[found], size[found], strict=True)]
 
 

@@ -2,14 +2,14 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from steadyrl._shapes import Array, ArrayLike, Points, Rows
 from steadyrl.measures._numeric import numerical_influence
-from steadyrl.measures._sample import Sample, as_given, fill_absent, prepare
+from steadyrl.measures._sample import Sample, as_given, check, fill_absent, prepare
 
 Function = Callable[..., Any]
 """A function of (returns, weights, **parameters); the weights it is given are probabilities."""
@@ -34,10 +34,14 @@ class Facts:
     needs_density: bool = False
     """Does its influence function contain the density of the return?"""
     equation: str = ""
-    """The label of its definition in the paper's source."""
+    """The label, in the paper's source, of the equation or section to read about it."""
+
+    def __post_init__(self) -> None:
+        if self.degree is not None and (isinstance(self.degree, bool) or not isinstance(self.degree, int)):
+            raise ValueError(f"degree = {self.degree!r}: must be a whole number, or None if it is not known")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measure:
     """A functional of the distribution of returns, as two pure functions over the last axis.
 
@@ -57,6 +61,8 @@ class Measure:
 
     def value(self, returns: ArrayLike, weights: ArrayLike | None = None) -> Any:
         """D of the weighted sample: a float, or an array of the leading axes' shape."""
+        if weights is not None:  # what is not there cannot set the scale
+            returns = fill_absent(*check(returns, weights))
         d = self.value_in(self.sample(returns, weights))
         return float(d) if np.ndim(d) == 0 else d
 
@@ -98,30 +104,51 @@ class Measure:
         """The influence function on points and probabilities that are already checked."""
         if self.influence_function is None:
             return numerical_influence(self.value_of, z, p)
-        return self._apply(self.influence_function, z, p, z.shape[-1:])
+        influence = self._apply(self.influence_function, z, p, z.shape[-1:])
+        return influence - np.sum(influence * p, axis=-1, keepdims=True)
+
+    def __reduce__(self) -> Any:
+        """A registered measure is copied and sent to other processes by its name."""
+        from steadyrl.measures._registry import is_registered, registered  # noqa: PLC0415  it imports this module
+
+        if is_registered(self):
+            return registered, (self.name, dict(self.params))
+        return Measure, tuple(getattr(self, f.name) for f in fields(self))
+
+    def _call(self, function: Function, z: Array, p: Array, shape: tuple[int, ...]) -> Array:
+        if self.batched or z.ndim == 1:
+            return np.asarray(function(z, p, **self.params), dtype=np.float64)
+        rows = zip(z.reshape(-1, z.shape[-1]), p.reshape(-1, z.shape[-1]), strict=True)
+        out = np.array([function(a, b, **self.params) for a, b in rows], dtype=np.float64)
+        return out.reshape(shape) if out.size == np.prod(shape, dtype=int) else out
 
     def _apply(self, function: Function, z: Array, p: Array, tail: tuple[int, ...]) -> Array:
         shape = z.shape[:-1] + tail
         with np.errstate(divide="ignore", invalid="ignore"):  # a constant row is 0 / 0 here and 0 in the end
-            if self.batched or z.ndim == 1:
-                out = np.asarray(function(z, p, **self.params), dtype=np.float64)
-            else:
-                rows = zip(z.reshape(-1, z.shape[-1]), p.reshape(-1, z.shape[-1]), strict=True)
-                out = np.array([function(a, b, **self.params) for a, b in rows], dtype=np.float64)
-                out = out.reshape(shape) if out.size == np.prod(shape, dtype=int) else out
+            try:
+                out = self._call(function, z, p, shape)
+            except (ValueError, ArithmeticError):
+                raise
+            except Exception as error:
+                raise ValueError(f"measure {self.name!r} failed: {type(error).__name__}: {error}") from error
         if out.shape != shape:
             raise ValueError(
                 f"measure {self.name!r} gave an array of shape {out.shape} for {z.shape[-1]} returns: "
-                f"its {function.__name__} must give {'one number for each return' if tail else 'one number'}"
+                f"its {name_of(function)} must give {'one number for each return' if tail else 'one number'}"
             )
         return out
+
+
+def name_of(function: Function) -> str:
+    """What to call a function in a message."""
+    return getattr(function, "__name__", repr(function))
 
 
 def parameters(function: Function) -> list[str]:
     """The names of a measure's parameters: what its function takes after (returns, weights)."""
     names = list(inspect.signature(function).parameters)
     if len(names) < 2:
-        raise TypeError(f"{function.__name__} must take (returns, weights), and parameters by keyword after them")
+        raise TypeError(f"{name_of(function)} must take (returns, weights), and parameters by keyword after them")
     return names[2:]
 
 
@@ -130,5 +157,5 @@ def default_params(function: Function) -> dict[str, Any]:
     signature = inspect.signature(function).parameters
     missing = [name for name in parameters(function) if signature[name].default is inspect.Parameter.empty]
     if missing:
-        raise TypeError(f"{function.__name__}: give the parameter {missing[0]!r} a default value")
+        raise TypeError(f"{name_of(function)}: give the parameter {missing[0]!r} a default value")
     return {name: signature[name].default for name in parameters(function)}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
-from steadyrl.measures._measure import Facts, Function, Measure, default_params, parameters
+from steadyrl.measures._measure import Facts, Function, Measure, default_params, name_of, parameters
 
 ENTRY_POINT_GROUP = "steadyrl.measures"
 
@@ -26,24 +26,26 @@ def register(
 ) -> Callable[[Function], Measure]:
     """Make a function of (returns, weights) a measure that is known everywhere by name.
 
-        @measures.register("range", degree=1)
-        def spread(returns, weights):
-            return returns[weights > 0].max() - returns[weights > 0].min()
+        @measures.register("rough_deviation", degree=1)
+        def rough_deviation(returns, weights, power=3.0):
+            mean = np.average(returns, weights=weights)
+            return np.average(np.abs(returns - mean) ** power, weights=weights) ** (1 / power)
 
     The function sees one sample at a time: float64 returns and weights that sum to one. Keyword arguments with
-    defaults become parameters (`measures.get("range", trim=0.1)`). `influence`, a function of the same arguments
-    that gives one number for each return, is optional. `facts` are the fields of `Facts`. With `batched` both
-    functions must reduce the last axis of arrays of any shape, which is faster. A `statistic` (a mean, a quantile)
-    can be asked for by name but is not listed among the measures of variability.
+    defaults become parameters (`measures.get("rough_deviation", power=4.0)`). `influence`, a function of the same
+    arguments that gives one number for each return, is optional. `facts` are the fields of `Facts`. With `batched`
+    both functions must reduce the last axis of arrays of any shape, which is faster. A `statistic` (a mean, a
+    quantile) can be asked for by name but is not listed among the measures of variability.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", name):
         raise ValueError(f"measure name {name!r}: use a letter, then letters, digits, '_' or '-', 64 at the most")
 
     def decorate(function: Function) -> Measure:
-        if name in _measures or name in _statistics:
+        known = _measures.get(name) or _statistics.get(name)
+        if known is not None and not _same_source(known.value_function, function):
             raise ValueError(f"a measure named {name!r} exists already: choose another name")
         if influence is not None and parameters(influence) != parameters(function):
-            raise TypeError(f"{influence.__name__} must take the same arguments as {function.__name__}")
+            raise TypeError(f"{name_of(influence)} must take the same arguments as {name_of(function)}")
         measure = Measure(
             name=name,
             label=label or name.replace("_", " "),
@@ -76,6 +78,23 @@ def get(name: str | Measure, **params: Any) -> Measure:
     return measure.with_params(**params) if params else measure
 
 
+def is_registered(measure: Measure) -> bool:
+    """Is it what its name stands for here?"""
+    known = _measures.get(measure.name) or _statistics.get(measure.name)
+    return known is not None and known.value_function is measure.value_function
+
+
+def registered(name: str, params: dict[str, Any]) -> Measure:
+    """The measure of that name with those parameters."""
+    return get(name, **params)
+
+
+def _same_source(old: Function, new: Function) -> bool:
+    """Is this the same definition run again, as in a notebook?"""
+    places = [(getattr(f, "__module__", None), getattr(f, "__qualname__", None)) for f in (old, new)]
+    return places[0] == places[1] and None not in places[0]
+
+
 def _find(name: str) -> Measure:
     known = _measures.get(name) or _statistics.get(name)
     if known is not None:
@@ -93,7 +112,7 @@ def _find(name: str) -> Measure:
 
 def _entry_points() -> dict[str, metadata.EntryPoint]:
     found = metadata.entry_points(group=ENTRY_POINT_GROUP)
-    return {entry.name: entry for entry in found if entry.name not in _measures}
+    return {entry.name: entry for entry in found if entry.name not in _measures and entry.name not in _statistics}
 
 
 def _load(entry: metadata.EntryPoint) -> None:
@@ -102,8 +121,8 @@ def _load(entry: metadata.EntryPoint) -> None:
         found = entry.load()
         if not isinstance(found, Measure):
             register(entry.name)(found)
-        elif entry.name not in _measures:
-            _measures[entry.name] = found
+        elif found.name not in _measures and found.name not in _statistics:
+            _measures[found.name] = found
     except Exception as error:
         package = entry.dist.name if entry.dist else entry.value
         raise ImportError(f"measure {entry.name!r} of package {package} cannot be loaded: {error}") from error

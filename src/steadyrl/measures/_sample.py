@@ -34,9 +34,13 @@ class Sample:
 
     def rescale_value(self, value: Rows, degree: int, shift: float, what: str) -> Rows:
         """The value for the returns from the value for z, given D[a X + c] = a**degree D[X] + shift c."""
+        kept = np.where(self.constant, 0.0, value)
         with np.errstate(over="ignore"):
-            scaled = times_power_of_two(np.where(self.constant, 0.0, value), degree * self.exponent)
-        return _finite(scaled + shift * self.centre if shift else scaled, what)
+            if not shift:
+                return _finite(times_power_of_two(kept, degree * self.exponent), what)
+            # In halves: neither part may overflow where their sum does not.
+            half = times_power_of_two(kept, degree * self.exponent - 1) + 0.5 * shift * self.centre
+            return _finite(2.0 * half, what)
 
     def rescale_each(self, values: Points, degree: int, what: str) -> Points:
         """Influences or coefficients for the returns from those for z; 0 where the sample is constant."""
@@ -144,7 +148,8 @@ def times_power_of_two(values: Float[Array, "..."], exponent: IntArray | np.inte
 
 def as_given(returns: ArrayLike, weights: ArrayLike | None = None) -> Sample:
     """Returns and weights checked, but neither centred nor scaled: for a measure of unknown degree."""
-    x, p = check(np.array(returns), weights)
+    x, p = check(returns, weights)
+    x = np.array(x)  # a user's function may write into it
     largest, smallest = extremes(x, p)
     constant = largest == smallest
     centre, exponent = np.where(constant, largest, 0.0), np.zeros(x.shape[:-1], dtype=np.int32)
@@ -152,9 +157,11 @@ def as_given(returns: ArrayLike, weights: ArrayLike | None = None) -> Sample:
 
 
 def _as_float64(values: ArrayLike, what: str) -> Float[Array, "..."]:
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(f"{what} is a masked array: take the entries that count, such as {what}.compressed()")
     try:
         array = np.asarray(values)
-    except ValueError:  # rows of different lengths
+    except (ValueError, RuntimeError):  # rows of different lengths; a tensor that has a gradient
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "buif":
         given = type(values).__name__ if not isinstance(values, np.ndarray) else f"array of {values.dtype}"

@@ -4,7 +4,7 @@ import numpy as np
 
 from steadyrl._shapes import Points, Rows
 from steadyrl.measures._registry import register
-from steadyrl.measures._weighted import average, density, inverted_cdf, quantile
+from steadyrl.measures._weighted import at_most, average, density, inverted_cdf, quantile
 
 TAILS = ("lower", "upper")
 TAIL_MASS = 0.2
@@ -13,8 +13,19 @@ TAIL_MASS = 0.2
 def quantile_influence(returns: Points, weights: Points, alpha: float) -> Points:
     """(alpha - 1{x <= q}) / f(q), with the type 7 quantile and a kernel density, centred under the weights."""
     q = quantile(returns, weights, alpha)
-    below = (returns <= q[..., None]).astype(np.float64)
+    below = at_most(returns, q).astype(np.float64)
     return (average(below, weights)[..., None] - below) / density(returns, weights, q)[..., None]
+
+
+def opposite(alpha: float) -> float:
+    """1 - alpha without its rounding: 0.1 for 0.9, so that the two quantiles mirror each other."""
+    return round(1.0 - alpha, 12)
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse a level that is not one."""
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"alpha = {alpha}: must be in (0, 1)")
 
 
 def _check_range(alpha: float) -> None:
@@ -24,7 +35,7 @@ def _check_range(alpha: float) -> None:
 
 def _inter_quantile_range_influence(returns: Points, weights: Points, alpha: float = 0.9) -> Points:
     """(a - 1{x <= q_a}) / f(q_a) - (1-a - 1{x <= q_1-a}) / f(q_1-a)."""
-    return quantile_influence(returns, weights, alpha) - quantile_influence(returns, weights, 1.0 - alpha)
+    return quantile_influence(returns, weights, alpha) - quantile_influence(returns, weights, opposite(alpha))
 
 
 @register(
@@ -44,21 +55,22 @@ def inter_quantile_range(returns: Points, weights: Points, alpha: float = 0.9) -
     """IQR_a[X] = q_a - q_(1-a), 1/2 <= a < 1 (eq:iqr_def), quantiles of type 7. Not coherent; degree 1. O(n log n).
 
     Edge cases: n = 1 or all equal gives 0. Weights interpolate with the effective sample size, so a weight of 2
-    is not quite two equal returns.
+    is not quite two equal returns, and the probabilities of a law of few points do not give its range: for those, use
+    choquet(lambda t: (1 - a <= t) & (t <= a)).
     """
     _check_range(alpha)
-    return quantile(returns, weights, alpha) - quantile(returns, weights, 1.0 - alpha)
+    return quantile(returns, weights, alpha) - quantile(returns, weights, opposite(alpha))
 
 
 def facing_lower(returns: Points, alpha: float | None, tail: str) -> tuple[Points, float]:
     """Returns turned so that the tail is the lower one, and its probability."""
     if tail not in TAILS:
         raise ValueError(f"tail = {tail!r}: must be one of {', '.join(TAILS)}")
-    if alpha is not None and not 0.0 < alpha < 1.0:
-        raise ValueError(f"alpha = {alpha}: must be in (0, 1)")
+    if alpha is not None:
+        check_alpha(alpha)
     if tail == "lower":
         return returns, TAIL_MASS if alpha is None else alpha
-    return -returns, TAIL_MASS if alpha is None else 1.0 - alpha
+    return -returns, TAIL_MASS if alpha is None else opposite(alpha)
 
 
 def _cvar_deviation_influence(
@@ -121,7 +133,7 @@ def _value_at_risk_influence(returns: Points, weights: Points, alpha: float = TA
 )
 def value_at_risk(returns: Points, weights: Points, alpha: float = TAIL_MASS) -> Rows:
     """VaR_a[X] = the a-quantile of X (type 7), 0 < a < 1."""
-    facing_lower(returns, alpha, "lower")
+    check_alpha(alpha)
     return quantile(returns, weights, alpha)
 
 

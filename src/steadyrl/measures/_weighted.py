@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float, Int, IntArray, Points, Rows
+from steadyrl._shapes import Array, BoolArray, Float, Int, IntArray, Points, Rows
 from steadyrl.measures._sample import equal
 
 # Points are scaled to max |z| < 1, so this is a few units of rounding in a mean of them.
@@ -20,6 +20,11 @@ def sign_from_mean(z: Points, p: Points) -> Points:
     """sgn(z - E[z]), with 0 for a point that equals the mean up to rounding."""
     d = z - average(z, p)[..., None]
     return np.where(np.abs(d) <= ROUNDING, 0.0, np.sign(d))
+
+
+def at_most(z: Points, q: Rows) -> BoolArray:
+    """1{z <= q}, where a point that equals q up to rounding counts as equal."""
+    return z <= np.asarray(q)[..., None] + ROUNDING
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ The paper calls six of its nine gradient estimators unbiased; this puts it to th
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from steadyrl import estimators, measures, streams
 from steadyrl._shapes import Array, Float
 from steadyrl.studies.laws import Law, all_laws
+from steadyrl.studies.processes import in_processes
 
 SIZES = (10, 30, 50, 200)
 CLAIMED_UNBIASED = (
@@ -56,6 +57,8 @@ class Cell:
     variance: float
     """Of the estimated gradient, summed over parameters, in units of the true gradient's square."""
     rmse_percent: float
+    code: str
+    """The sources that computed it (`fingerprint`)."""
 
     @property
     def task(self) -> Task:
@@ -66,8 +69,7 @@ class Cell:
 def measure_cell(task: Task) -> Cell:
     """Estimate the gradient on many samples and compare it with the exact one."""
     law_name, n, measure, estimator, seed, budget = task
-    law = next(law for law in all_laws() if law.name == law_name)
-    exact = law.gradient(measures.get(measure))
+    law, exact = _law_and_gradient(law_name, measure)
     replications = max(100, min(budget, JACKKNIFE_RETURNS // (n * n))) if estimator == "jackknife" else budget
     found = np.concatenate(list(_gradients(law, n, measure, estimator, replications, seed)))
     norm = float(np.linalg.norm(exact))
@@ -82,7 +84,14 @@ def measure_cell(task: Task) -> Cell:
         bias_error=100.0 * float(along.std(ddof=1)) / float(np.sqrt(replications)),
         variance=variance,
         rmse_percent=100.0 * float(np.sqrt((error**2).sum(axis=1).mean())) / norm,
+        code=fingerprint(),
     )
+
+
+@cache
+def _law_and_gradient(name: str, measure: str) -> tuple[Law, Float[Array, " k"]]:
+    law = next(law for law in all_laws() if law.name == name)
+    return law, law.gradient(measures.get(measure))
 
 
 def _gradients(
@@ -103,7 +112,7 @@ def run(
 ) -> Iterator[tuple[int, int]]:
     """Fill `out/cells.jsonl`, a line a cell, and yield (done, all) as it goes; what is there already is kept.
 
-    Stop it at any time: the same call goes on where it was.
+    Stop it at any time: the same call goes on where it was. Cells of other sources are computed anew.
     """
     out.mkdir(parents=True, exist_ok=True)
     wanted: list[Task] = [
@@ -116,16 +125,24 @@ def run(
     done = {cell.task for cell in read(out)}
     tasks = [task for task in wanted if task not in done]
     yield len(wanted) - len(tasks), len(wanted)
-    with (out / "cells.jsonl").open("a") as file, ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+    with (out / "cells.jsonl").open("a") as file:
         file.write("\n")  # closes a line that a kill cut off
-        for finished, cell in enumerate(as_completed([pool.submit(measure_cell, task) for task in tasks]), start=1):
-            file.write(json.dumps(asdict(cell.result())) + "\n")
+        for finished, cell in enumerate(in_processes(measure_cell, tasks, workers), start=1):
+            file.write(json.dumps(asdict(cell)) + "\n")
             file.flush()
             yield len(wanted) - len(tasks) + finished, len(wanted)
 
 
+@cache
+def fingerprint() -> str:
+    """A hash of the sources that a cell's numbers come from."""
+    package = Path(__file__).parents[1]
+    sources = sorted(path for part in ("measures", "estimators", "studies") for path in (package / part).glob("*.py"))
+    return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
+
+
 def read(out: Path) -> list[Cell]:
-    """The cells of a study so far, in a fixed order; a line cut off by a kill is left out."""
+    """The cells that these sources have computed so far, in a fixed order; a line cut off by a kill is left out."""
     path = out / "cells.jsonl"
     lines = path.read_text().splitlines() if path.exists() else []
     cells = []
@@ -134,4 +151,4 @@ def read(out: Path) -> list[Cell]:
             cells.append(Cell(**json.loads(line)))
         except (json.JSONDecodeError, TypeError):
             continue
-    return cells
+    return sorted((cell for cell in cells if cell.code == fingerprint()), key=lambda cell: cell.task)
