@@ -63,7 +63,7 @@ NAIVE = {
 
 
 def growth(sizes):
-    print("\n## Growth: time for n, over time for 1,000 (n log n would be the last column)\n")
+    print("\n## Growth: time for n, over time for 1,000 (n log n would be the last row)\n")
     head = " | ".join(f"{n:,}" for n in sizes)
     print(f"| measure | what | {head} |\n|---|---|{'---|' * len(sizes)}")
     rng = np.random.default_rng(0)

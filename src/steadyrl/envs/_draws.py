@@ -49,7 +49,8 @@ class RewardDraws:
         path = (self._resets, self._level) if self._level else (self._resets,) if self._resets else ()
         self._key = streams.key(self._seed, streams.REWARD_NOISE, *path)
         self._drawn = 0
-        self._generator = np.random.default_rng(self._key)
+        if self._quantile is None:
+            self._generator = np.random.default_rng(self._key)
 
 
 def check_noise(noise: object, example: str) -> None:

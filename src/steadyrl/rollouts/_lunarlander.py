@@ -1,8 +1,8 @@
 """LunarLander, lean: Gymnasium's game on the same Box2D, without what surrounds the physics.
 
-More than half of a step of Gymnasium's lander is spent outside Box2D: on random numbers drawn one by one, on wrappers,
-on checks and on an array for each observation. Here a flight is plain floats. Bodies, forces, rewards and random numbers
-come in Gymnasium's order, down to the order of additions, so every episode is the same bit for bit.
+In the air, more than half of a step of Gymnasium's lander is spent outside Box2D: on random numbers drawn one by one,
+on wrappers, on checks and on an array for each observation. Here a flight is plain floats. Bodies, forces, rewards and
+random numbers come in Gymnasium's order, down to the order of additions, so every episode is the same bit for bit.
 """
 
 from collections.abc import Generator, Iterator
@@ -14,7 +14,7 @@ from typing import Any, Final
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils.seeding import np_random
-from gymnasium.wrappers import OrderEnforcing, TimeLimit
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 from steadyrl.envs._draws import RewardDraws
@@ -24,9 +24,12 @@ from steadyrl.envs.risky import RiskyRegion, layers
 from steadyrl.rollouts.stepper import Final as LastInfo
 from steadyrl.rollouts.stepper import SlotError, Stepped
 
+UNSEEN: Final = (OrderEnforcing, PassiveEnvChecker)
+"""Wrappers that change no number."""
 LANDER: Final = ("gymnasium.envs.box2d.lunar_lander", "LunarLander")
+"""Known by name, as importing it would import Box2D."""
 DRAWN_AT_ONCE: Final = 128
-"""Random numbers drawn by one call, which costs as much as two drawn singly."""
+"""Random numbers drawn by one call, which costs as much as three drawn singly."""
 
 Flight = Generator[tuple[list[float], float, bool], int, None]
 """An episode under way: takes an action; gives the observation, the reward and whether the flight is over."""
@@ -42,7 +45,7 @@ class LanderStepper:
         There is one for what `lunar_lander` makes with discrete actions, no wind, no picture, and a noise that has a
         quantile function.
         """
-        inside: list[Any] = [layer for layer in layers(env) if type(layer) is not OrderEnforcing]
+        inside: list[Any] = [layer for layer in layers(env) if type(layer) not in UNSEEN]
         if [type(layer) for layer in inside[:-1]] != [RiskyRegion, LanderReport, TimeLimit]:
             return None
         risky, _, limit, base = inside
@@ -73,6 +76,9 @@ class LanderStepper:
 
     def step(self, slots: NDArray[np.int64], actions: NDArray[Any]) -> Stepped:
         """Step the flights of the given slots, one after the other."""
+        if actions.dtype.kind not in "iu":
+            cause = TypeError(f"actions of type {actions.dtype}: must be integers")
+            raise SlotError(0, cause) from cause
         flights, results = self._flights, []
         for k, (slot, action) in enumerate(zip(slots.tolist(), actions.tolist(), strict=True)):
             try:
@@ -97,14 +103,14 @@ class LanderStepper:
 
     def _report(self, slot: int, observation: NDArray[Any], terminated: bool) -> dict[str, Any]:
         """What `LanderReport` and `RiskyRegion` say of the last step."""
-        scene = self._scenes[slot]
-        legs = any(touches_ground(leg) for leg in scene.legs)
+        craft = self._scenes[slot].craft
+        legs = any(touches_ground(leg) for leg in craft.legs)
         side = "left" if observation[0] < 0 else "right"
         report = {
             "side": side,
-            "landed": terminated and not scene.lander.awake,
+            "landed": terminated and not craft.lander.awake,
             "leg_contact": legs,
-            "grounded": legs or touches_ground(scene.lander),
+            "grounded": legs or touches_ground(craft.lander),
             "timeout": not terminated,
         }
         risky, noise = self._where(observation, None, report), 0.0
@@ -128,7 +134,9 @@ class _Scenery:
         import Box2D  # noqa: PLC0415  optional; loaded already by whoever made the environment
         from gymnasium.envs.box2d import lunar_lander as game  # noqa: PLC0415
 
-        self.box, self.game, self.gravity = Box2D, game, gravity
+        self.box: Any = Box2D
+        self.game: Any = game
+        self.gravity = gravity
         self.width, self.height = game.VIEWPORT_W / game.SCALE, game.VIEWPORT_H / game.SCALE
         level = [(0, 0), (self.width, 0)]
         outline = [(x / game.SCALE, y / game.SCALE) for x, y in game.LANDER_POLY]
@@ -157,19 +165,17 @@ class _Scenery:
         most = self.game.INITIAL_RANDOM
         lander.ApplyForceToCenter((random.uniform(-most, most), random.uniform(-most, most)), True)
         legs = [self._leg(world, lander, sign) for sign in (-1, 1)]
-        scene = SimpleNamespace(world=world, lander=lander, legs=legs, random=random, game_over=False, game=self.game)
-        scene.pad = self.height / 4
-        world.contactListener = scene.listener = self.game.ContactDetector(scene)
-        # Box2D asks these two about every contact in every step; they have nothing to say, and say it quicker so.
-        scene.listener.PreSolve = scene.listener.PostSolve = _pass
-        return scene
+        craft = SimpleNamespace(lander=lander, legs=legs, game_over=False)
+        listener = self.game.ContactDetector(craft)
+        listener.PreSolve = listener.PostSolve = _pass  # asked about every contact in every step; this is the quickest
+        world.contactListener = listener
+        return SimpleNamespace(game=self.game, world=world, craft=craft, listener=listener, random=random)
 
     def _leg(self, world: Any, lander: Any, sign: int) -> Any:
         """The left (-1) or right (1) leg, on a joint that springs back within its limits."""
         away, down = sign * self.game.LEG_AWAY / self.game.SCALE, self.game.LEG_DOWN / self.game.SCALE
-        leg = world.CreateDynamicBody(
-            position=(self.width / 2 - away, self.height), angle=sign * 0.05, fixtures=self.leg
-        )
+        at = (self.width / 2 - away, self.height)
+        leg = world.CreateDynamicBody(position=at, angle=sign * 0.05, fixtures=self.leg)
         leg.ground_contact = False
         joint = self.box.b2RevoluteJointDef(bodyA=lander, bodyB=leg, localAnchorA=(0, 0), localAnchorB=(away, down))
         joint.enableMotor = joint.enableLimit = True
@@ -184,13 +190,13 @@ def _fly(scene: SimpleNamespace) -> Flight:
 
     Box2D's position and velocity are views of the body: fetched once, read after every step.
     """
-    game, lander, (leg_0, leg_1), advance = scene.game, scene.lander, scene.legs, scene.world.Step
+    game, craft, lander, (leg_0, leg_1) = scene.game, scene.craft, scene.craft.lander, scene.craft.legs
     position, velocity, push = lander.position, lander.linearVelocity, lander.ApplyLinearImpulse
     scale, fps, main, side = game.SCALE, game.FPS, game.MAIN_ENGINE_POWER, game.SIDE_ENGINE_POWER
     half_width, half_height = game.VIEWPORT_W / scale / 2, game.VIEWPORT_H / scale / 2
     below, aside, height = game.MAIN_ENGINE_Y_LOCATION / scale, game.SIDE_ENGINE_AWAY / scale, game.SIDE_ENGINE_HEIGHT
-    seconds, floor = 1.0 / fps, scene.pad + game.LEG_DOWN / scale
-    draw = _dispersions(scene.random, scale).__next__
+    seconds, floor = 1.0 / fps, game.VIEWPORT_H / scale / 4 + game.LEG_DOWN / scale
+    advance, draw = scene.world.Step, _dispersions(scene.random, scale).__next__
     at_x, at_y, angle, shaping = position.x, position.y, lander.angle, 0.0
     result: tuple[list[float], float, bool] = ([], 0.0, False)
     while True:
@@ -210,10 +216,11 @@ def _fly(scene: SimpleNamespace) -> Flight:
         at_x, at_y, angle = position.x, position.y, lander.angle
         x, y = (at_x - half_width) / half_width, (at_y - floor) / half_height
         dx, dy = velocity.x * half_width / fps, velocity.y * half_height / fps
-        on_0, on_1, before = float(leg_0.ground_contact), float(leg_1.ground_contact), shaping
+        on_0, on_1 = 1.0 if leg_0.ground_contact else 0.0, 1.0 if leg_1.ground_contact else 0.0
+        before = shaping
         shaping = -100 * sqrt(x * x + y * y) - 100 * sqrt(dx * dx + dy * dy) - 100 * abs(angle) + 10 * on_0 + 10 * on_1
         reward, over = shaping - before - fuel, False
-        if scene.game_over or abs(x) >= 1.0:
+        if craft.game_over or abs(x) >= 1.0:
             reward, over = -100.0, True
         if not lander.awake:
             reward, over = 100.0, True

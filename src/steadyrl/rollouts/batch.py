@@ -19,6 +19,7 @@ class Batch:
     actions: NDArray[Any]
     """(n, T, ...)"""
     rewards: Float[Array, "n T"]
+    """What followed each action."""
     lengths: Int[IntArray, " n"]
     """Steps of each episode."""
     terminated: Bool[BoolArray, " n"]

@@ -8,7 +8,9 @@ from gymnasium import spaces
 from gymnasium.wrappers import FlattenObservation
 
 from steadyrl.policies import Policy, TabularSoftmax
+from steadyrl.rollouts._lunarlander import LanderStepper
 from steadyrl.rollouts._maze import CompiledMaze
+from steadyrl.rollouts._mujoco import MujocoStepper
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.episodes import play
 from steadyrl.rollouts.stepper import GymnasiumStepper, Stepper
@@ -77,7 +79,10 @@ class Collector:
             self._stepper.close()
 
     def _make_stepper(self) -> Stepper:
-        return GymnasiumStepper(self._make, self._width)
+        fast: Stepper | None = None
+        if self._backend == "auto":
+            fast = MujocoStepper.of(self._first, self._width) or LanderStepper.of(self._first, self._width)
+        return fast or GymnasiumStepper(self._make, self._width)
 
     def _make(self) -> gym.Env[Any, Any]:
         if isinstance(self._source, gym.Env):
