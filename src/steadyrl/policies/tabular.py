@@ -1,6 +1,7 @@
 """A softmax over a table: one row of preferences for each state (sec app:maze of the paper)."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,12 @@ class TabularSoftmax:
         """The likeliest action in a state; without `deterministic`, one drawn at random."""
         p = self.probabilities()[observation]
         return int(np.argmax(p)) if deterministic else int(np.random.default_rng().choice(p.size, p=p))
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a safetensors file that `steadyrl.policies.load_policy` reads."""
+        from steadyrl.policies import storage  # noqa: PLC0415  it imports this module
+
+        storage.save(self, path)
 
 
 def softmax(theta: Float[Array, "*batch actions"]) -> Float[Array, "*batch actions"]:

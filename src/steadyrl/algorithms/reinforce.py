@@ -1,0 +1,84 @@
+"""REINFORCE with a variability penalty (Algorithm 1) for network policies."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from steadyrl._shapes import Array, Float
+from steadyrl.algorithms.learner import NetworkLearner
+from steadyrl.algorithms.optimiser import Optimiser
+from steadyrl.algorithms.penalty import PenaltySettings
+from steadyrl.algorithms.scores import step_weights
+from steadyrl.policies.network_policy import NetworkPolicy
+from steadyrl.policies.values import ValueNetwork
+from steadyrl.rollouts.batch import Batch
+from steadyrl.rollouts.returns import discounted_returns, reward_to_go
+
+
+@dataclass(frozen=True)
+class ReinforceSettings:
+    """Algorithm 1."""
+
+    penalty: PenaltySettings = field(default_factory=PenaltySettings)
+    gamma: float = 0.999
+    """Discount factor."""
+    policy_rate: float = 7e-4
+    """Learning rate of the policy."""
+    value_rate: float = 7e-3
+    """Learning rate of the value function."""
+    optimiser: str = "adam"
+    """adam or sgd, for policy and value alike."""
+    normalise_advantages: bool = False
+    """Divide the weights of the mean part by their standard deviation over the batch (and so rescale lam)."""
+    max_grad_norm: float | None = None
+    """Clip the norm of the policy's gradient."""
+
+
+class Reinforce(NetworkLearner):
+    """One run of Algorithm 1: policy, value function, penalty, and an update that reads as the paper's pseudocode."""
+
+    def __init__(self, policy: NetworkPolicy, value: ValueNetwork, settings: ReinforceSettings, seed: int = 0) -> None:
+        policy_step = Optimiser(settings.optimiser, policy.parameters(), settings.policy_rate, settings.max_grad_norm)
+        value_step = Optimiser(settings.optimiser, value.parameters(), settings.value_rate)
+        super().__init__(policy, value, settings.penalty, policy_step, value_step, seed)
+        self.settings = settings
+
+    def update(self, batch: Batch, iteration: int) -> dict[str, float]:
+        """One update of policy and value from n episodes; what to log."""
+        returns = discounted_returns(batch.rewards, self.settings.gamma)
+        to_go = reward_to_go(batch.rewards, self.settings.gamma)
+        self.penalty.begin(returns)
+        c = self.penalty.coefficients(returns, iteration)
+        weights = self._weights(batch, to_go, c)
+        loss = -self.weighted_score(batch, weights)
+        norm = self.policy_step.step(loss)
+        value_loss = self._update_value(batch, to_go)
+        logged = {"return": float(returns.mean()), "gradient_norm": norm, "value_loss": value_loss}
+        return logged | self.penalty.finish(returns)
+
+    def weighted_score(self, batch: Batch, weights: Float[Array, "n T"]) -> torch.Tensor:
+        """(1/n) sum_i sum_t weight(i, t) log pi(a_it | s_it): its gradient is the policy update."""
+        mask = batch.mask
+        log_prob = self.policy.log_prob(batch.observations[mask], batch.actions[mask])
+        return (log_prob * torch.from_numpy(weights[mask]).to(log_prob.dtype)).sum() / batch.n
+
+    def _weights(self, batch: Batch, to_go: Float[Array, "n T"], c: Float[Array, " n"]) -> Float[Array, "n T"]:
+        mask = batch.mask
+        values = np.zeros_like(to_go)
+        values[mask] = self.value.predict(batch.observations[mask])
+        penalties = (self.penalty.lam * c)[:, None]
+        if not self.settings.normalise_advantages:
+            return step_weights(to_go, values, penalties, self.settings.gamma)
+        mean_part = step_weights(to_go, values, np.zeros((batch.n, 1)), self.settings.gamma)
+        return mean_part / (float(np.std(mean_part[mask])) + 1e-8) - penalties
+
+    def _update_value(self, batch: Batch, to_go: Float[Array, "n T"]) -> float:
+        """Trajectory by trajectory: descend (1/T) sum_t (V(s_it) - reward-to-go)^2."""
+        losses = []
+        for i, steps in enumerate(batch.lengths.tolist()):
+            values = self.value(batch.observations[i, :steps])
+            loss = (values - torch.from_numpy(to_go[i, :steps]).to(values.dtype)).square().mean()
+            self.value_step.step(loss)
+            losses.append(float(loss.detach()))
+        return float(np.mean(losses))

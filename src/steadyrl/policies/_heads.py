@@ -1,0 +1,159 @@
+"""From a network's outputs to actions: how they are drawn, the likeliest one, log-probability and entropy.
+
+Drawing is NumPy, by inverse transform; what is differentiated is torch.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from torch import Tensor, nn
+
+from steadyrl._shapes import Array, Float
+from steadyrl.policies._features import categories, tensor
+from steadyrl.policies.protocol import first_above
+
+LOG_SQRT_2PI: Final = 0.5 * float(np.log(2 * np.pi))
+
+
+class CategoricalHead(nn.Module):
+    """A softmax over each number of a discrete action, independent of each other; logits one after the other.
+
+    `outputs` is how many numbers the network gives for an observation, `uniforms` how many an action is drawn from.
+    """
+
+    def __init__(self, space: spaces.Space[Any]) -> None:
+        super().__init__()
+        counts, self.start = categories(space)
+        if counts.size == 0:
+            raise ValueError(f"action space {space}: must be Discrete or MultiDiscrete")
+        self.shape: tuple[int, ...] = tuple(space.shape or ())
+        self.counts: list[int] = counts.tolist()
+        self.dtype = np.dtype(space.dtype)
+        self.outputs, self.uniforms = sum(self.counts), len(self.counts)
+        self._parts = [slice(int(end - n), int(end)) for n, end in zip(counts, np.cumsum(counts), strict=True)]
+
+    def sample(self, outputs: NDArray[Any], uniforms: Float[Array, "k d"]) -> NDArray[Any]:
+        drawn = [_draw(outputs[:, part], uniforms[:, d]) for d, part in enumerate(self._parts)]
+        return self._actions(drawn[0][:, None] if len(drawn) == 1 else np.stack(drawn, axis=-1))
+
+    def likeliest(self, outputs: NDArray[Any]) -> NDArray[Any]:
+        return self._actions(np.stack([outputs[:, part].argmax(axis=-1) for part in self._parts], axis=-1))
+
+    def likeliest_tensor(self, outputs: Tensor) -> Tensor:
+        index = torch.stack([outputs[:, part].argmax(dim=-1) for part in self._parts], dim=-1)
+        return (index + torch.from_numpy(self.start)).reshape(-1, *self.shape)
+
+    def log_prob(self, outputs: Tensor, actions: NDArray[Any] | Tensor) -> Tensor:
+        leading = outputs.shape[:-1]
+        given = tensor(actions, torch.int64)
+        if given.shape != (*leading, *self.shape):
+            raise ValueError(f"actions of shape {tuple(given.shape)}: must be {(*leading, *self.shape)}")
+        index = given.reshape(*leading, self.uniforms) - torch.from_numpy(self.start)
+        if ((index < 0) | (index >= torch.tensor(self.counts))).any():
+            raise ValueError("actions outside their space; of a Batch give the steps taken, batch.mask")
+        chosen = [p.gather(-1, index[..., d : d + 1]).squeeze(-1) for d, p in enumerate(self._log_softmax(outputs))]
+        return sum(chosen[1:], chosen[0])
+
+    def entropy(self, outputs: Tensor) -> Tensor:
+        parts = [-(log_p.exp() * log_p).sum(dim=-1) for log_p in self._log_softmax(outputs)]
+        return sum(parts[1:], parts[0])
+
+    def clip(self, actions: NDArray[Any]) -> NDArray[Any]:
+        """The actions as they are: all of them are in their space."""
+        return actions
+
+    def _log_softmax(self, outputs: Tensor) -> list[Tensor]:
+        return [outputs[..., part].log_softmax(dim=-1) for part in self._parts]
+
+    def _actions(self, index: NDArray[np.int64]) -> NDArray[Any]:
+        return (index + self.start).astype(self.dtype, copy=False).reshape(len(index), *self.shape)
+
+
+class GaussianHead(nn.Module):
+    """Independent normal numbers: centre + half_range (m + exp(log_std) z), m the network's output or its tanh.
+
+    `log_std` is a free parameter, one for each number of an action. With `scale_to_bounds`, centre and half_range are
+    those of the space in each direction with two finite bounds; otherwise, and elsewhere, 0 and 1.
+    """
+
+    centre: Tensor
+    half_range: Tensor
+
+    def __init__(
+        self,
+        space: spaces.Space[Any],
+        *,
+        tanh_mean: bool,
+        initial_log_std: float,
+        scale_to_bounds: bool,
+        dtype: torch.dtype,
+    ) -> None:
+        super().__init__()
+        if not isinstance(space, spaces.Box) or np.dtype(space.dtype).kind != "f":
+            raise ValueError(f"action space {space}: must be a Box of real numbers")
+        if not np.isfinite(initial_log_std):
+            raise ValueError(f"initial_log_std = {initial_log_std}: must be finite")
+        self.tanh_mean, self.scale_to_bounds = tanh_mean, scale_to_bounds
+        self.shape, self.dtype = space.shape, np.dtype(space.dtype)
+        self.low, self.high = space.low.reshape(-1), space.high.reshape(-1)
+        self.outputs = self.uniforms = self.low.size
+        low, high = self.low.astype(np.float64), self.high.astype(np.float64)
+        bounded = np.isfinite(low) & np.isfinite(high) & (high > low) & scale_to_bounds
+        centre, half_range = np.zeros(self.outputs), np.ones(self.outputs)
+        centre[bounded] = (low[bounded] + high[bounded]) / 2
+        half_range[bounded] = (high[bounded] - low[bounded]) / 2
+        self.register_buffer("centre", torch.tensor(centre, dtype=dtype), persistent=False)
+        self.register_buffer("half_range", torch.tensor(half_range, dtype=dtype), persistent=False)
+        self.log_std = nn.Parameter(torch.full((self.outputs,), float(initial_log_std), dtype=dtype))
+
+    def sample(self, outputs: NDArray[Any], uniforms: Float[Array, "k d"]) -> NDArray[Any]:
+        """Not clipped: what `log_prob` is the density of."""
+        std = self.half_range.numpy() * np.exp(self.log_std.numpy(force=True))
+        return self._actions(self._mean(outputs) + std * ndtri(uniforms))
+
+    def likeliest(self, outputs: NDArray[Any]) -> NDArray[Any]:
+        return self.clip(self._actions(self._mean(outputs)))
+
+    def likeliest_tensor(self, outputs: Tensor) -> Tensor:
+        low, high = torch.from_numpy(self.low), torch.from_numpy(self.high)
+        return self._mean_tensor(outputs).to(low.dtype).clamp(low, high).reshape(-1, *self.shape)
+
+    def log_prob(self, outputs: Tensor, actions: NDArray[Any] | Tensor) -> Tensor:
+        leading = outputs.shape[:-1]
+        given = tensor(actions, outputs.dtype)
+        if given.shape != (*leading, *self.shape):
+            raise ValueError(f"actions of shape {tuple(given.shape)}: must be {(*leading, *self.shape)}")
+        log_std = self.log_std + self.half_range.log()
+        z = (given.reshape(*leading, self.outputs) - self._mean_tensor(outputs)) * torch.exp(-log_std)
+        return -(0.5 * z.square() + log_std + LOG_SQRT_2PI).sum(dim=-1)
+
+    def entropy(self, outputs: Tensor) -> Tensor:
+        """Of the density, that is the differential entropy; the same for every observation."""
+        return (self.log_std + self.half_range.log() + LOG_SQRT_2PI + 0.5).sum().expand(outputs.shape[:-1])
+
+    def clip(self, actions: NDArray[Any]) -> NDArray[Any]:
+        """Actions moved into their space."""
+        return np.clip(actions, self.low.reshape(self.shape), self.high.reshape(self.shape))
+
+    def _mean(self, outputs: NDArray[Any]) -> NDArray[Any]:
+        m = np.tanh(outputs) if self.tanh_mean else outputs
+        return self.centre.numpy() + self.half_range.numpy() * m
+
+    def _mean_tensor(self, outputs: Tensor) -> Tensor:
+        return self.centre + self.half_range * (torch.tanh(outputs) if self.tanh_mean else outputs)
+
+    def _actions(self, flat: NDArray[Any]) -> NDArray[Any]:
+        return flat.astype(self.dtype).reshape(len(flat), *self.shape)
+
+
+Head = CategoricalHead | GaussianHead
+
+
+def _draw(logits: NDArray[Any], uniforms: Float[Array, " k"]) -> NDArray[np.int64]:
+    """One of the softmax's actions for each row, without dividing by the sum of the weights."""
+    weights = np.cumsum(np.exp(logits - logits.max(axis=-1, keepdims=True)), axis=-1)
+    return first_above(weights, uniforms * weights[:, -1])

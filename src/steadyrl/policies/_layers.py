@@ -1,0 +1,113 @@
+"""Fully connected layers whose weights torch trains and NumPy reads."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from steadyrl.policies import _forward
+from steadyrl.policies._features import Features
+
+ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {
+    "relu": torch.relu,
+    "tanh": torch.tanh,
+    "elu": functional.elu,
+    "silu": functional.silu,
+}
+DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
+
+
+class Dense(nn.Module):
+    """bias + x @ weight. The weight is (inputs, outputs), the order in which `_forward.dense` reads it."""
+
+    def __init__(self, weight: NDArray[Any], bias: NDArray[Any], dtype: torch.dtype) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(weight, dtype=dtype))
+        self.bias = nn.Parameter(torch.tensor(bias, dtype=dtype))
+        self._views: tuple[int, int, _forward.Layer] | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.linear(x, self.weight.t(), self.bias)
+
+    def arrays(self) -> _forward.Layer:
+        """Weight and bias in NumPy, on the parameters' own memory: always their present values.
+
+        The arrays are kept, for making them takes longer than a layer does; made again when the parameters have moved.
+        They hold on to the memory they see, so nothing else can be at its address.
+        """
+        own: dict[str, Any] = self._parameters  # self.weight takes torch several times as long
+        weight, bias = own["weight"], own["bias"]
+        at = weight.data_ptr(), bias.data_ptr()
+        if self._views is None or self._views[:2] != at:
+            self._views = (*at, (weight.detach().numpy(), bias.detach().numpy()))
+        return self._views[2]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_views": None}  # a copy has memory of its own
+
+
+class Layers(nn.Module):
+    """Dense layers with an activation after each but the last; `sizes` from the inputs to the outputs.
+
+    Weights and biases are uniform on +-1/sqrt(inputs), PyTorch's usual start, drawn from `rng` and nothing else; those
+    of the last layer are then multiplied by `output_gain`.
+    """
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        activation: str,
+        rng: np.random.Generator,
+        output_gain: float = 1.0,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        check(sizes[1:-1], activation)
+        check_dtype(dtype)
+        if not np.isfinite(output_gain):
+            raise ValueError(f"output_gain = {output_gain}: must be finite")
+        super().__init__()
+        self.activation = activation
+        for index, (inputs, outputs) in enumerate(pairwise(sizes)):
+            gain = output_gain if index == len(sizes) - 2 else 1.0
+            bound = 1 / np.sqrt(inputs)
+            weight, bias = rng.uniform(-bound, bound, (inputs, outputs)), rng.uniform(-bound, bound, outputs)
+            self.add_module(str(index), Dense(gain * weight, gain * bias, dtype))
+
+    @property
+    def _dense(self) -> list[Dense]:
+        return list(self._modules.values())  # type: ignore[arg-type]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self._dense[0].weight.dtype
+
+    def forward(self, x: Tensor) -> Tensor:
+        activate = ACTIVATIONS[self.activation]
+        *hidden, last = self._dense
+        for layer in hidden:
+            x = activate(layer(x))
+        return last(x)
+
+    def numpy(self, observations: NDArray[Any], features: Features) -> NDArray[Any]:
+        """(k, outputs) for k observations in NumPy, in the same dtype; a row's bits do not depend on the others."""
+        layers = [layer.arrays() for layer in self._dense]
+        return _forward.forward(layers, features.numpy(observations, layers[0][0].dtype), self.activation)
+
+
+def check(hidden: Sequence[int], activation: str) -> None:
+    """Refuse sizes and activations that no network has."""
+    if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in hidden):
+        raise ValueError(f"hidden = {tuple(hidden)}: must be whole numbers >= 1")
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"activation = {activation!r}: must be one of {', '.join(ACTIVATIONS)}")
+
+
+def check_dtype(dtype: torch.dtype) -> None:
+    """Refuse what NumPy does not compute with."""
+    if dtype not in DTYPES.values():
+        raise ValueError(f"dtype = {dtype}: must be torch.float32 or torch.float64")

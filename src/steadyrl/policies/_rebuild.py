@@ -1,0 +1,62 @@
+"""Make a policy of torch again from its description and its weights."""
+
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from torch import nn
+
+from steadyrl.policies._features import Features, categories
+from steadyrl.policies._layers import DTYPES, check
+from steadyrl.policies._spaces import from_json
+from steadyrl.policies.modules import ModulePolicy
+from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
+from steadyrl.policies.values import ValueNetwork
+
+LARGEST_SPACE: Final = 10_000_000
+"""Numbers or values a space in a file may have: enough for any picture, and no file makes us ask for all memory."""
+
+
+def rebuild(kind: str, given: dict[str, Any], arrays: dict[str, NDArray[Any]], module: Any) -> nn.Module:
+    seen = from_json(given["observation_space"], LARGEST_SPACE)
+    most = sum(array.size for array in arrays.values())
+    policy: nn.Module
+    if kind == "ValueNetwork":
+        policy = ValueNetwork(seen, **_options(given, Features(seen).size, 1, most))
+    else:
+        done = from_json(given["action_space"], LARGEST_SPACE)
+        if kind == "ModulePolicy":
+            policy = ModulePolicy(module, seen, done, block=given["block"])
+        else:
+            options = _options(given, Features(seen).size, _outputs(done), most)
+            policy = (CategoricalNetwork if kind == "CategoricalNetwork" else GaussianNetwork)(seen, done, **options)
+    _fill(policy, arrays)
+    return policy
+
+
+def _options(given: dict[str, Any], inputs: int, outputs: int, most: int) -> dict[str, Any]:
+    """A constructor's arguments; refused before memory is asked for, if they need more numbers than the file has."""
+    hidden = tuple(given["hidden"])
+    check(hidden, given["activation"])
+    sizes = (inputs, *hidden, outputs)
+    if sum(a * b for a, b in pairwise(sizes)) > most:
+        raise ValueError(f"layers of sizes {sizes} need more than the {most} numbers in the file")
+    options = {"hidden": hidden, "activation": given["activation"], "dtype": DTYPES[given["dtype"]]}
+    return options | {name: bool(given[name]) for name in ("tanh_mean", "scale_to_bounds") if name in given}
+
+
+def _outputs(space: spaces.Space[Any]) -> int:
+    counts, _ = categories(space)
+    return int(counts.sum()) if counts.size else int(np.prod(space.shape or (), dtype=np.int64))
+
+
+def _fill(policy: nn.Module, arrays: dict[str, NDArray[Any]]) -> None:
+    """Put the weights in, if they have the names, shapes and dtypes of the policy's own."""
+    weights = {name: torch.tensor(array) for name, array in arrays.items()}
+    for name, own in policy.state_dict().items():
+        if name in weights and weights[name].dtype != own.dtype:
+            raise ValueError(f"{name} is {weights[name].dtype} in the file, {own.dtype} in the module")
+    policy.load_state_dict(weights)

@@ -1,0 +1,98 @@
+"""What every policy made of torch shares: acting from given numbers, log-probabilities, prediction, storage."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from steadyrl._shapes import Array, Float
+from steadyrl.policies import storage
+from steadyrl.policies._features import Features
+from steadyrl.policies._heads import Head
+
+SMALLEST_UNIFORM = 2.0**-54
+"""Takes the place of the 0 that NumPy draws once in 2**53: its normal quantile is finite."""
+
+
+class NetworkPolicy(nn.Module):
+    """Features of an observation -> outputs -> a head that knows what they say about actions.
+
+    Calling the policy on a tensor of observations gives the outputs: logits, or what the means are made of. With
+    `head.log_prob(outputs, actions)` and `head.entropy(outputs)` one forward pass serves both.
+    """
+
+    features: Features
+    head: Head
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In which the network computes."""
+        raise NotImplementedError
+
+    def outputs(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """(k, outputs) for k observations; a row's bits do not depend on the other rows."""
+        raise NotImplementedError
+
+    def description(self) -> dict[str, Any]:
+        """What is to be known, beside the weights, to make this policy again; as JSON has it."""
+        raise NotImplementedError
+
+    @property
+    def uniforms_per_action(self) -> int:
+        """One for each number of an action."""
+        return self.head.uniforms
+
+    def act(self, observations: NDArray[Any], uniforms: Float[Array, "k d"]) -> NDArray[Any]:
+        """An action for each of k observations, drawn by inverse transform from its row of uniform numbers.
+
+        A Gaussian action is not clipped to the bounds of its space: `log_prob` is the density of what was drawn.
+        """
+        return self.head.sample(self.outputs(observations), uniforms)
+
+    def log_prob(self, observations: NDArray[Any] | Tensor, actions: NDArray[Any] | Tensor) -> Tensor:
+        """log pi(a|s) over any leading shape, the density's logarithm for Box actions; differentiable."""
+        return self.head.log_prob(self._forward(observations), actions)
+
+    def entropy(self, observations: NDArray[Any] | Tensor) -> Tensor:
+        """The entropy of pi(.|s) in nats over any leading shape; differentiable."""
+        return self.head.entropy(self._forward(observations))
+
+    def predict(
+        self, observation: Any, deterministic: bool = True, rng: np.random.Generator | int | None = None
+    ) -> Any:
+        """An action for one observation, or an action for each of a batch of them.
+
+        Args:
+            observation: As the environment gives it; with one axis more in front, a batch.
+            deterministic: The likeliest action; otherwise one drawn at random.
+            rng: Where a random action comes from: a generator, a seed, or None for a different one every time.
+
+        Returns:
+            An int for one Discrete action, otherwise an array. Box actions are clipped to the bounds of their space.
+        """
+        given = np.asarray(observation)
+        single = given.shape == self.features.shape
+        outputs = self.outputs(given[None] if single else given)
+        if deterministic:
+            actions = self.head.likeliest(outputs)
+        else:
+            u = np.random.default_rng(rng).random((len(outputs), self.head.uniforms))
+            actions = self.head.clip(self.head.sample(outputs, np.maximum(u, SMALLEST_UNIFORM)))
+        if not single:
+            return actions
+        return int(actions[0]) if actions.ndim == 1 else actions[0]
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a safetensors file that `steadyrl.policies.storage.load` reads."""
+        storage.save(self, path)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The weights, by name."""
+        return {name: value.numpy(force=True) for name, value in self.state_dict().items()}
+
+    def _forward(self, observations: NDArray[Any] | Tensor) -> Tensor:
+        outputs: Tensor = self(self.features.tensor(observations, self.dtype))
+        return outputs

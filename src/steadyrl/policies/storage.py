@@ -1,0 +1,141 @@
+"""Policies on disk: one safetensors file, weights and a description, nothing that could be executed.
+
+The file's metadata has one entry, `steadyrl`: JSON with the format's version, the class (one of ours), its spaces,
+sizes and choices, and the SHA-256 of the whole file with zeros in the digest's place. So every byte is checked, and the
+same policy makes the same bytes.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, Protocol, runtime_checkable
+
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from steadyrl.policies.tabular import TabularSoftmax
+
+FORMAT: Final = 1
+KEY: Final = "steadyrl"
+NO_DIGEST: Final = "0" * 64
+NETWORKS: Final = ("CategoricalNetwork", "GaussianNetwork", "ModulePolicy", "ValueNetwork")
+"""The classes a file may name beside TabularSoftmax; `_rebuild` makes them, and nothing is looked up by name."""
+
+
+@runtime_checkable
+class Storable(Protocol):
+    """What can be saved."""
+
+    def description(self) -> dict[str, Any]:
+        """Its class and what else its constructor needs, as JSON has it."""
+        ...
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Its numbers, by name."""
+        ...
+
+
+def save(policy: object, path: str | Path) -> None:
+    """Write a policy or a value network; the file appears whole or not at all."""
+    write_atomically(Path(path), to_bytes(policy))
+
+
+def load(path: str | Path, module: Any = None) -> Any:
+    """Read what `save` wrote, or say what is wrong with it (ValueError).
+
+    Args:
+        path: The file.
+        module: For a ModulePolicy, whose file has weights only: a module of the same layers to put them in.
+    """
+    return from_bytes(Path(path).read_bytes(), str(path), module)
+
+
+def to_bytes(policy: object) -> bytes:
+    """The file's content."""
+    if isinstance(policy, TabularSoftmax):
+        description, arrays = {"class": "TabularSoftmax"}, {"theta": policy.theta}
+    elif isinstance(policy, Storable):
+        description, arrays = policy.description(), policy.arrays()
+    else:
+        raise ValueError(f"a {type(policy).__name__} cannot be saved: must be one of {_known()}")
+    content = {"format": FORMAT, "sha256": NO_DIGEST} | description
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    # NumPy keeps an array in any order of its axes; a file has one.
+    raw = safetensors.numpy.save({name: a.copy(order="C") for name, a in arrays.items()}, metadata={KEY: text})
+    digest = hashlib.sha256(raw).hexdigest()
+    return raw.replace(NO_DIGEST.encode(), digest.encode(), 1)
+
+
+def from_bytes(raw: bytes, name: str, module: Any = None) -> Any:
+    """A policy from a file's content; `name` says in messages where it came from."""
+    description = _checked(raw, name)
+    kind = description.get("class")
+    if kind != "TabularSoftmax" and kind not in NETWORKS:
+        raise ValueError(f"{name}: class {kind!r} is unknown: must be one of {_known()}")
+    if (module is not None) != (kind == "ModulePolicy"):
+        cure = "give load(..., module=...)" if module is None else f"a {kind} is loaded without a module"
+        raise ValueError(f"{name} holds a {kind}: {cure}")
+    try:
+        arrays = safetensors.numpy.load(raw)
+        if kind == "TabularSoftmax":
+            return _tabular(arrays)
+        # Imported here because a table needs no torch.
+        return import_module("steadyrl.policies._rebuild").rebuild(kind, description, arrays, module)
+    except ModuleNotFoundError as error:
+        raise ImportError(f'{name} holds a {kind}, which needs torch: pip install "steadyrl[deep]"') from error
+    except (KeyError, TypeError, ValueError, RuntimeError, OverflowError, safetensors.SafetensorError) as error:
+        raise ValueError(f"{name}: the description does not fit the weights: {error}") from error
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that, whenever the power goes, its old content or its new one is there."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _checked(raw: bytes, name: str) -> dict[str, Any]:
+    """The description in a file whose every byte is as it was written."""
+    try:
+        length = int.from_bytes(raw[:8], "little")
+        header = json.loads(raw[8 : 8 + length])
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name}: no safetensors file, or a damaged one: its header is not JSON") from error
+    try:
+        description = json.loads(header["__metadata__"][KEY])
+        version, digest = description["format"], description["sha256"]
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{name}: not saved by steadyrl, or damaged: the header has no {KEY!r} entry") from error
+    if version != FORMAT:
+        raise ValueError(f"{name}: format {version!r}, but this version of steadyrl reads format {FORMAT}")
+    blank = raw.replace(str(digest).encode(), NO_DIGEST.encode(), 1)
+    if hashlib.sha256(blank).hexdigest() != digest:
+        raise ValueError(f"{name}: truncated or damaged: its SHA-256 is not the one written in it")
+    return dict(description)
+
+
+def _tabular(arrays: dict[str, NDArray[Any]]) -> TabularSoftmax:
+    theta = arrays["theta"]
+    if theta.ndim != 2 or theta.dtype.kind != "f":
+        raise ValueError(f"theta of shape {theta.shape} and dtype {theta.dtype}: must be (states, actions) and real")
+    return TabularSoftmax(theta)
+
+
+def _known() -> str:
+    return ", ".join(["TabularSoftmax", *NETWORKS])

@@ -1,0 +1,75 @@
+"""The value of an observation as a network: the baseline of REINFORCE, the critic of PPO."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from steadyrl import streams
+from steadyrl.policies._features import Features
+from steadyrl.policies._layers import Layers
+from steadyrl.policies._spaces import to_json
+
+VALUE: Final = 1
+"""Keeps the value's initial weights apart from those of a policy with the same seed."""
+
+
+class ValueNetwork(nn.Module):
+    """V(s), one number for each observation."""
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        *,
+        hidden: Sequence[int] = (128, 128),
+        activation: str = "relu",
+        seed: int = 0,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        """Make a network with initial weights that depend on the seed and the sizes alone.
+
+        Args:
+            observation_space: Box (flattened), Discrete or MultiDiscrete (one-hot).
+            hidden: Units of each hidden layer; none makes a linear function.
+            activation: "relu", "tanh", "elu" or "silu".
+            seed: Of the initial weights.
+            dtype: torch.float32 or torch.float64.
+        """
+        super().__init__()
+        self.observation_space = observation_space
+        self.features, self.hidden = Features(observation_space), tuple(hidden)
+        rng = streams.generator(seed, streams.INITIAL, VALUE)
+        self.layers = Layers((self.features.size, *self.hidden, 1), activation, rng, dtype=dtype)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In which the network computes."""
+        return self.layers.dtype
+
+    def forward(self, observations: NDArray[Any] | Tensor) -> Tensor:
+        """V(s) over any leading shape; differentiable."""
+        given = self.features.tensor(observations, self.dtype)
+        return self.layers(self.features.encode(given, self.dtype)).squeeze(-1)
+
+    def predict(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """V(s) over any leading shape in NumPy; no value depends on the others, to the last bit."""
+        leading = observations.shape[: observations.ndim - len(self.features.shape)]
+        rows = observations.reshape(-1, *observations.shape[len(leading) :])
+        return self.layers.numpy(rows, self.features).reshape(leading)
+
+    def description(self) -> dict[str, Any]:
+        """Space, sizes and choices, as JSON has them."""
+        return {
+            "class": type(self).__name__,
+            "observation_space": to_json(self.observation_space),
+            "hidden": list(self.hidden),
+            "activation": self.layers.activation,
+            "dtype": str(self.dtype).removeprefix("torch."),
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The weights, by name."""
+        return {name: value.numpy(force=True) for name, value in self.state_dict().items()}
