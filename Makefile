@@ -42,6 +42,8 @@ format: $(VENV)/.dev  ## Put the code in its canonical form
 
 bench: $(VENV)/.dev  ## Side by side, as ratios
 	$(BIN)/python benchmarks/measures.py
+	$(BIN)/python benchmarks/maze.py
+	$(BIN)/python benchmarks/steppers.py
 
 docs: $(VENV)/.docs  ## The site, in site/
 	$(BIN)/mkdocs build --strict
