@@ -4,7 +4,7 @@
 
 >>> from steadyrl import estimators
 >>> estimators.influence.coefficients("variance", [1.0, 2.0, 4.0]).round(6)
-array([ 0.5, -6. ,  5.5])
+array([ 1. , -6.5,  5.5])
 """
 
 import inspect
