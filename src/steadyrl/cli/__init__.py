@@ -15,12 +15,17 @@ import tyro
 
 from steadyrl import __version__
 from steadyrl.cli._envs import envs
+from steadyrl.cli._evaluate import evaluate
 from steadyrl.cli._measures import measures
 from steadyrl.cli._reproduce import reproduce
+from steadyrl.cli._train import train
 from steadyrl.cli._watch import watch
+from steadyrl.runs.errors import BAD_INPUT, Interrupted, RunError
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "measures": measures,
+    "train": train,
+    "evaluate": evaluate,
     "envs": envs,
     "watch": watch,
     "reproduce": reproduce,
@@ -39,15 +44,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head` has read enough
         _discard_output()
         return 1
-    except KeyboardInterrupt:
-        return 130
-    except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
-    except (ValueError, OverflowError, ImportError) as error:
-        return _fail(str(error))
-    except MemoryError:
-        return _fail("not enough memory for this: ask for less")
+    except (
+        KeyboardInterrupt,
+        Interrupted,
+        RunError,
+        OSError,
+        ValueError,
+        OverflowError,
+        ImportError,
+        MemoryError,
+    ) as e:
+        return _explain(e)
     return 0
+
+
+def _explain(error: BaseException) -> int:
+    """Say in one line what went wrong; the exit code for it."""
+    if isinstance(error, Interrupted):
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    if isinstance(error, KeyboardInterrupt):
+        return 130
+    if isinstance(error, RunError):
+        return _fail(str(error), error.exit_code)
+    if isinstance(error, OSError):
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
+    return _fail("not enough memory for this: ask for less" if isinstance(error, MemoryError) else str(error))
 
 
 def _run(arguments: list[str]) -> None:
@@ -97,9 +119,9 @@ def _unboxed(box: str) -> str:
     return "; ".join(" ".join(section.split()).rstrip(".") for section in sections)
 
 
-def _fail(problem: str) -> int:
+def _fail(problem: str, exit_code: int = BAD_INPUT) -> int:
     sys.stderr.write(f"error: {' '.join(problem.split())}\n")
-    return 2
+    return exit_code
 
 
 def _discard_output() -> None:

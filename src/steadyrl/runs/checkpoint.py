@@ -1,0 +1,135 @@
+"""Checkpoints: everything a run needs to go on, in one file whose every byte is checked.
+
+A file `ckpt-<k>` is a line with the SHA-256 of all that follows, a line of JSON, and a safetensors payload. Nothing in
+it depends on the time or the machine: the same run writes the same bytes.
+"""
+
+import dataclasses
+import hashlib
+import json
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from steadyrl.policies.storage import write_atomically
+from steadyrl.runs.errors import CorruptError, on_disk
+
+FORMAT: Final = 1
+KEPT: Final = 2
+NAME: Final = re.compile(r"ckpt-(0|[1-9][0-9]{0,11})")
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A run after so many updates."""
+
+    update: int
+    config_hash: str
+    episodes: int
+    """Played so far in training."""
+    steps: int
+    metrics_bytes: int
+    """How much of metrics.jsonl belongs to the updates so far."""
+    metrics_sha256: str
+    """Of that part."""
+    diverged: bool
+    state: Mapping[str, NDArray[Any]]
+    """What the learner remembers: policy, value function, optimisers, lam."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"ckpt-{self.update}"
+
+
+HEADER: Final = tuple(f.name for f in dataclasses.fields(Checkpoint) if f.name != "state")
+
+
+def to_bytes(checkpoint: Checkpoint) -> bytes:
+    """The content of a checkpoint's file."""
+    header = {"format": FORMAT} | {name: getattr(checkpoint, name) for name in HEADER}
+    payload = safetensors.numpy.save({name: array.copy(order="C") for name, array in checkpoint.state.items()})
+    content = json.dumps(header).encode() + b"\n" + payload
+    return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+
+
+def from_bytes(raw: bytes, name: str) -> Checkpoint:
+    """A checkpoint from its file's content, or a CorruptError that names the file and the check that failed."""
+    digest, _, content = raw.partition(b"\n")
+    if digest != hashlib.sha256(content).hexdigest().encode():
+        raise CorruptError(f"{name}: truncated or damaged: its SHA-256 is not the one written in it")
+    line, _, payload = content.partition(b"\n")
+    header = json.loads(line)
+    version = header.pop("format")
+    if version != FORMAT:
+        raise CorruptError(f"{name}: format {version}, but this version of steadyrl reads format {FORMAT}")
+    return Checkpoint(**header, state=safetensors.numpy.load(payload))
+
+
+def write(folder: Path, checkpoint: Checkpoint) -> None:
+    """Add a checkpoint to a run's folder, whole or not at all, and keep the last two."""
+    path = folder / checkpoint.name
+    with on_disk(path):
+        write_atomically(path, to_bytes(checkpoint))
+        for old in listed(folder)[KEPT:]:
+            old.unlink()
+
+
+def listed(folder: Path) -> list[Path]:
+    """The checkpoints in a folder, the last one first."""
+    with on_disk(folder):
+        found = [path for path in folder.iterdir() if NAME.fullmatch(path.name)]
+    return sorted(found, key=lambda path: int(path.name.removeprefix("ckpt-")), reverse=True)
+
+
+def last_good(folder: Path, config_hash: str, check: Callable[[Checkpoint], None]) -> Checkpoint | None:
+    """The last checkpoint that passes every check, `check` among them; None if none has been written.
+
+    A bad one is left out with a warning; if all are bad, a CorruptError names each file and its fault.
+    """
+    faults = []
+    for path in listed(folder):
+        try:
+            found = _read(path, config_hash)
+            check(found)
+        except FileNotFoundError:  # its run has gone on, and has newer ones
+            return last_good(folder, config_hash, check)
+        except CorruptError as error:
+            faults.append(str(error))
+        else:
+            for fault in faults:
+                warnings.warn(f"{fault}; going on from {found.name}", stacklevel=2)
+            return found
+    if faults:
+        cure = "there is no other checkpoint: delete the folder to begin again"
+        raise CorruptError("; ".join([*faults, cure]))
+    return None
+
+
+def set_aside(folder: Path, good: Checkpoint | None) -> None:
+    """Rename the checkpoints after the good one, which are bad, so that they are not counted among the last two."""
+    for path in listed(folder):
+        if good is not None and int(path.name.removeprefix("ckpt-")) > good.update:
+            with on_disk(path):
+                path.replace(path.with_name(f"{path.name}.corrupt"))
+
+
+def _read(path: Path, config_hash: str) -> Checkpoint:
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise CorruptError(f"{path}: cannot be read: {error.strerror}") from error
+    found = from_bytes(raw, str(path))
+    if found.name != path.name:
+        raise CorruptError(f"{path}: holds {found.name}: it has been renamed")
+    if found.config_hash != config_hash:
+        raise CorruptError(f"{path}: belongs to another run: its config's hash is not the one in run.json")
+    return found

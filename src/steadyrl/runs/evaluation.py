@@ -1,0 +1,69 @@
+"""How good and how steady a policy is, from episodes it was not trained on."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from steadyrl import streams
+from steadyrl._shapes import Array, Float, Int, IntArray
+from steadyrl.evaluate import Summary, summary
+from steadyrl.policies import Policy
+from steadyrl.rollouts import Batch, Collector
+from steadyrl.rollouts.returns import discounted_returns
+
+AT_ONCE: Final = 250
+"""Episodes collected together: part of what an evaluation is, for an episode's seed depends on it."""
+AFTERWARDS: Final = 1
+"""Keeps the episodes of an evaluation of a finished policy apart from those during training."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What a policy did in so many episodes."""
+
+    returns: Float[Array, " n"]
+    """G0 of each episode, discounted by gamma."""
+    lengths: Int[IntArray, " n"]
+    risk_averse: float | None
+    """The environment's own reading, averaged over episodes; None if it has none."""
+    gamma: float
+    seed: int
+
+    def summary(self, **options: Any) -> Summary:
+        """Mean, CVaR and every measure with intervals; options as in `steadyrl.evaluate.summary`."""
+        return summary(self.returns, **options)
+
+
+def evaluate(policy: Policy, collector: Collector, episodes: int, seed: int, gamma: float) -> Evaluation:
+    """Play so many episodes: a function of the policy, their number and the seed."""
+    key = streams.key(seed, streams.EVALUATION, AFTERWARDS)
+    batches = [
+        collector.collect(policy, min(AT_ONCE, episodes - start), key, start // AT_ONCE)
+        for start in range(0, episodes, AT_ONCE)
+    ]
+    returns = np.concatenate([discounted_returns(batch.rewards, gamma) for batch in batches])
+    lengths = np.concatenate([batch.lengths for batch in batches])
+    return Evaluation(returns, lengths, rate(np.concatenate([b.risk_averse for b in batches])), gamma, seed)
+
+
+def rate(readings: Float[Array, " n"]) -> float | None:
+    """The mean of the environment's readings, None if it has none."""
+    mean = float(readings.mean())
+    return None if math.isnan(mean) else mean
+
+
+def readings(batch: Batch) -> dict[str, float]:
+    """What the environment said of a batch's episodes, averaged; of words, the share of each."""
+    found = {"length": batch.steps / batch.n}
+    risk_averse = rate(batch.risk_averse)
+    if risk_averse is not None:
+        found["risk_averse"] = risk_averse
+    for name, column in batch.outcomes.items():
+        if column.dtype.kind == "U":
+            found |= {f"{name}.{word}": count / batch.n for word, count in sorted(Counter(column.tolist()).items())}
+        elif column.dtype.kind in "biuf" and column.ndim == 1:
+            found[name] = float(column.mean())
+    return found

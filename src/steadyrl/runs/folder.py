@@ -1,0 +1,134 @@
+"""A run's folder: run.json is written first, done.json last."""
+
+import hashlib
+import json
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from steadyrl.policies.storage import write_atomically
+from steadyrl.runs._provenance import provenance, versions
+from steadyrl.runs.checkpoint import NAME as CHECKPOINT
+from steadyrl.runs.checks import config_from, shown
+from steadyrl.runs.config import RunConfig, config_hash
+from steadyrl.runs.errors import BadInputError, CorruptError, on_disk
+from steadyrl.runs.metrics import NAME as METRICS
+
+FORMAT: Final = 1
+ENDS: Final = ("finished", "diverged")
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run ended."""
+
+    status: str
+    """finished or diverged."""
+    update: int
+
+
+def begin(folder: Path, config: RunConfig) -> None:
+    """Write run.json, or find that the folder's run is the one asked for."""
+    path = folder / "run.json"
+    if not path.exists():
+        content = {"format": FORMAT, "config_hash": config_hash(config), "config": config.to_dict(), **provenance()}
+        with on_disk(path):
+            write_atomically(path, json.dumps(content, indent=2).encode() + b"\n")
+        return
+    written_with, now = compare(folder, config), versions()
+    changed = [f"{name} {old} then, {now.get(name)} now" for name, old in written_with.items() if now.get(name) != old]
+    if changed:
+        warnings.warn(f"{folder}: the same bits are not promised: {'; '.join(changed)}", stacklevel=2)
+
+
+def compare(folder: Path, config: RunConfig) -> dict[str, str]:
+    """Refuse to go on with a folder that holds another run; the versions with which it began."""
+    there, written_with = read_config(folder)
+    differing = [
+        f"{name} = {shown(old)} there, {shown(new)} here"
+        for (name, old), new in zip(there.to_dict().items(), config.to_dict().values(), strict=True)
+        if old != new
+    ]
+    if differing:
+        raise BadInputError(f"{folder} holds another run: {'; '.join(differing)}: choose another folder")
+    return written_with
+
+
+def read_config(folder: Path) -> tuple[RunConfig, dict[str, str]]:
+    """The config in a folder, and the versions it began with."""
+    path = folder / "run.json"
+    if not path.exists():
+        raise BadInputError(f"{folder} is no run's folder: it has no run.json")
+    content = _json(path)
+    version = content.get("format")
+    if version != FORMAT:
+        raise CorruptError(f"{path}: format {version}, but this version of steadyrl reads format {FORMAT}")
+    try:
+        config = config_from(content["config"])
+        written_with = dict(content["versions"])
+    except (BadInputError, KeyError, TypeError, ValueError) as error:
+        raise CorruptError(f"{path}: damaged, or written by an incompatible version: {error}") from error
+    if config_hash(config) != content.get("config_hash"):
+        raise CorruptError(f"{path}: its config has been changed: the hash is not the one written in it")
+    return config, written_with
+
+
+def reserve(folder: Path, size: int) -> None:
+    """Find out before the start whether the disk has room for so many bytes."""
+    path = folder / f".probe.{os.urandom(4).hex()}.tmp"
+    with on_disk(folder):
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.posix_fallocate(file, 0, size)
+        finally:
+            os.close(file)
+            path.unlink()
+
+
+def finish(folder: Path, status: str, update: int) -> None:
+    """Write done.json, with the SHA-256 of every other file of the run."""
+    content = {"format": FORMAT, "status": status, "update": update, "sha256": _digests(folder)}
+    path = folder / "done.json"
+    with on_disk(path):
+        write_atomically(path, json.dumps(content, indent=2).encode() + b"\n")
+
+
+def done(folder: Path) -> Done | None:
+    """How the run ended, None if it has not; every file is compared with what done.json says of it."""
+    path = folder / "done.json"
+    if not path.exists():
+        return None
+    content = _json(path)
+    try:
+        expected, end = dict(content["sha256"]), Done(content["status"], int(content["update"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptError(f"{path}: damaged, or written by an incompatible version: {error}") from error
+    if end.status not in ENDS:
+        raise CorruptError(f"{path}: status = {end.status!r}: must be one of {', '.join(ENDS)}")
+    found = _digests(folder)
+    for name in sorted(expected.keys() | found.keys()):
+        if found.get(name) != expected.get(name):
+            raise CorruptError(f"{folder / name}: changed since the run ended: its SHA-256 is not the one in done.json")
+    return end
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    with on_disk(folder):
+        names = sorted(
+            p.name for p in folder.iterdir() if p.name in ("run.json", METRICS) or CHECKPOINT.fullmatch(p.name)
+        )
+        return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    with on_disk(path):
+        raw = path.read_bytes()
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise CorruptError(f"{path}: truncated or damaged: it is not JSON") from error
+    if not isinstance(content, dict):
+        raise CorruptError(f"{path}: damaged: it is no JSON object")
+    return content

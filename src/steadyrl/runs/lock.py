@@ -1,0 +1,63 @@
+"""One process at a time in a run's folder."""
+
+import fcntl
+import json
+import os
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from steadyrl.runs.errors import BadInputError, LockedError, on_disk
+
+NAME: Final = "lock"
+LEFT_OVER: Final = re.compile(r"\.(run\.json|done\.json|probe|ckpt-\d+)\.[0-9a-f]+\.tmp")
+"""A file that was being written when its process was killed."""
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Be the only process at work in a folder, which is made if need be; the lock goes with the process."""
+    with on_disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    _check_ours(folder)
+    path = folder / NAME
+    with on_disk(path):
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    try:
+        with on_disk(path):
+            _take(file, folder)
+            os.ftruncate(file, 0)
+            os.write(file, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
+            for left in [found for found in folder.iterdir() if LEFT_OVER.fullmatch(found.name)]:
+                left.unlink()
+        yield
+    finally:
+        os.close(file)
+
+
+def _check_ours(folder: Path) -> None:
+    """Refuse a folder that holds something else."""
+    with on_disk(folder):
+        names = sorted(found.name for found in folder.iterdir())
+    others = [name for name in names if name != NAME and not LEFT_OVER.fullmatch(name)]
+    if others and "run.json" not in others:
+        raise BadInputError(f"{folder} is no run's folder: it has {others[0]!r} but no run.json: choose another")
+
+
+def _take(file: int, folder: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = _holder(os.pread(file, 1000, 0))
+        raise LockedError(f"{folder} is locked: {holder} is at work in it: wait for it, or end it") from None
+
+
+def _holder(content: bytes) -> str:
+    try:
+        holder = json.loads(content)
+        return f"process {int(holder['pid'])} on {holder['host']}"
+    except (ValueError, KeyError, TypeError):  # it has only just begun
+        return "another process"

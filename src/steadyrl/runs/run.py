@@ -1,0 +1,133 @@
+"""Train a policy, or come back to one that was trained: a run is a folder."""
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import gymnasium as gym
+
+from steadyrl.policies import Policy
+from steadyrl.rollouts import EpisodeError
+from steadyrl.rollouts.collector import Source
+from steadyrl.runs import checkpoint, evaluation, folder, metrics
+from steadyrl.runs.build import MakeEnv, env_name, make_collector, make_learner, maker
+from steadyrl.runs.checks import config_from
+from steadyrl.runs.config import RunConfig, config_hash
+from steadyrl.runs.errors import BadInputError, RunFailedError
+from steadyrl.runs.evaluation import Evaluation
+from steadyrl.runs.lock import locked
+from steadyrl.runs.loop import Loop
+from steadyrl.runs.signals import Stop
+from steadyrl.runs.view import View, choose
+
+HOME: Final = Path("runs")
+HASH_LENGTH: Final = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A policy and where it came from."""
+
+    config: RunConfig
+    folder: Path
+    policy: Policy
+    """As it was after `update` updates."""
+    status: str
+    """finished; diverged, if losses or parameters were no longer numbers; or unfinished."""
+    update: int
+    gamma: float
+    make_env: MakeEnv
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """One dictionary for each logged update."""
+        return metrics.read(self.folder)
+
+    def evaluate(self, episodes: int = 1000, seed: int = 0, gamma: float | None = None) -> Evaluation:
+        """Play episodes that the policy was not trained on; returns are discounted as in training, or by `gamma`."""
+        if episodes < 1:
+            raise BadInputError(f"episodes = {episodes}: must be >= 1")
+        collector = make_collector(self.config, self.make_env)
+        try:
+            return evaluation.evaluate(self.policy, collector, episodes, seed, self.gamma if gamma is None else gamma)
+        except EpisodeError as error:
+            raise RunFailedError(f"evaluation, {error}") from error
+        finally:
+            collector.close()
+
+
+def train(
+    env: Source | None = None,
+    *,
+    config: RunConfig | None = None,
+    out: str | Path | None = None,
+    view: View | None = None,
+    **fields: Any,
+) -> Run:
+    """Train a policy; if the folder has the same run already, go on with it, or come back with it if it is finished.
+
+    >>> import steadyrl.runs
+    >>> run = steadyrl.runs.train("steadyrl/Maze-v0", lam=1.0, n=5, updates=2, out=getfixture("tmp_path") / "run")
+    >>> run.policy.predict(30) in range(4)
+    True
+
+    Args:
+        env: An environment's id, or a function without arguments that makes one.
+        config: What to do; the other arguments change it.
+        out: The run's folder; runs/<hash of the config> by default.
+        view: What is shown meanwhile: by default a bar on a terminal, lines elsewhere.
+        fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.
+    """
+    if isinstance(env, gym.Env):
+        raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
+    given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
+    config = config_from(given if config is None else {**config.to_dict(), **given})
+    path = folder_of(config, out)
+    make = env if callable(env) else maker(config)
+    if (path / "run.json").exists():
+        folder.compare(path, config)
+        if folder.done(path) is not None:
+            return load(path, env=make)
+    loop = Loop(config, make)
+    stop = Stop()
+    with locked(path), stop.listening(), _threads(loop):
+        folder.begin(path, config)
+        if folder.done(path) is not None:  # another process has finished it in the meantime
+            return load(path, env=make)
+        end = loop.go(path, stop, view or choose())
+    return Run(config, path, loop.learner.policy, end.status, end.update, loop.learner.settings.gamma, make)
+
+
+def folder_of(config: RunConfig, out: str | Path | None = None) -> Path:
+    """Where a run is kept: the folder given, or runs/<hash of the config>."""
+    return Path(out) if out is not None else HOME / config_hash(config)[:HASH_LENGTH]
+
+
+def load(path: str | Path, env: MakeEnv | None = None) -> Run:
+    """The run in a folder, as it is now: finished, or as of its last checkpoint.
+
+    Args:
+        path: The folder.
+        env: A function that makes the environment; needed if the run was trained with one.
+    """
+    path = Path(path)
+    config, _ = folder.read_config(path)
+    end = folder.done(path)
+    make = env or maker(config)
+    last = checkpoint.last_good(path, config_hash(config), lambda _: None)
+    if last is None:
+        raise BadInputError(f"{path} has no checkpoint yet")
+    collector = make_collector(config, make)
+    learner = make_learner(config, collector.observation_space, collector.action_space)
+    collector.close()
+    learner.restore(last.state)
+    status = "unfinished" if end is None else end.status
+    return Run(config, path, learner.policy, status, last.update, learner.settings.gamma, make)
+
+
+def _threads(loop: Loop) -> Any:
+    if loop.tabular:
+        return nullcontext()
+    from steadyrl.runs._networks import one_thread  # noqa: PLC0415  a table needs no torch
+
+    return one_thread()

@@ -1,0 +1,130 @@
+"""What one sees of a run while it goes: nothing, lines, or a live bar. It only looks on."""
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, Final, Protocol, TextIO, runtime_checkable
+
+from steadyrl.runs.config import RunConfig
+
+EVERY: Final = 5.0
+"""Seconds from one line to the next."""
+REFRESH: Final = 0.1
+"""Seconds from one picture of the bar to the next."""
+
+
+@runtime_checkable
+class View(Protocol):
+    """What the loop tells."""
+
+    def begin(self, config: RunConfig, update: int) -> None:
+        """A run begins, or goes on after so many updates."""
+        ...
+
+    def updated(self, update: int, row: Mapping[str, float], steps: int) -> None:
+        """One more update, from so many steps."""
+        ...
+
+    def end(self) -> None:
+        """The run has ended or stopped, for whatever reason."""
+        ...
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def begin(self, config: RunConfig, update: int) -> None:
+        """Nothing."""
+
+    def updated(self, update: int, row: Mapping[str, float], steps: int) -> None:
+        """Nothing."""
+
+    def end(self) -> None:
+        """Nothing."""
+
+
+class Lines:
+    """A plain line every five seconds, for logs."""
+
+    def __init__(self, file: TextIO | None = None) -> None:
+        self.file = file or sys.stderr
+
+    def begin(self, config: RunConfig, update: int) -> None:
+        """Start the clock."""
+        self.updates, self.pace = config.updates, _Pace(update)
+        self.shown, self.last = self.pace.start, ""
+
+    def updated(self, update: int, row: Mapping[str, float], steps: int) -> None:
+        """A line, if it is time for one."""
+        self.pace.add(update, steps)
+        if update == self.updates or time.perf_counter() - self.shown >= EVERY:
+            self.shown = time.perf_counter()
+            left = self.pace.left(self.updates)
+            told = ", ".join(f"{name} {number}" for name, number in _numbers(row).items())
+            line = f"update {update} of {self.updates}: {told}, {self.pace.steps_per_second:,.0f} steps/s, {left} left"
+            self.file.write(f"{line}\n")
+            self.file.flush()
+
+    def end(self) -> None:
+        """Nothing."""
+
+
+class Live:
+    """A progress bar on a terminal."""
+
+    def begin(self, config: RunConfig, update: int) -> None:
+        """Show the bar."""
+        from rich.console import Console  # noqa: PLC0415  only a terminal needs rich
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+        self.updates, self.pace, self.shown = config.updates, _Pace(update), 0.0
+        columns: Any = (BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("{task.description}"))
+        self.bar = Progress(*columns, console=Console(stderr=True, highlight=False), auto_refresh=False)
+        self.task = self.bar.add_task("", total=config.updates, completed=update)
+        self.bar.start()
+
+    def updated(self, update: int, row: Mapping[str, float], steps: int) -> None:
+        """Renew the bar, if it is time for it."""
+        self.pace.add(update, steps)
+        if update == self.updates or time.perf_counter() - self.shown >= REFRESH:
+            self.shown = time.perf_counter()
+            told = "  ".join(f"[dim]{name}[/] {number}" for name, number in _numbers(row).items())
+            speed = f"{self.pace.steps_per_second:,.0f} steps/s  {self.pace.left(self.updates)} left"
+            self.bar.update(self.task, completed=update, description=f"{told}  {speed}", refresh=True)
+
+    def end(self) -> None:
+        """Leave the bar as it is."""
+        self.bar.stop()
+
+
+def choose(quiet: bool = False) -> View:
+    """A bar on a terminal, lines elsewhere."""
+    if quiet:
+        return Quiet()
+    return Live() if sys.stderr.isatty() else Lines()
+
+
+class _Pace:
+    """How fast a run goes."""
+
+    def __init__(self, update: int) -> None:
+        self.start, self.first, self.update, self.steps = time.perf_counter(), update, update, 0
+
+    def add(self, update: int, steps: int) -> None:
+        self.update, self.steps = update, self.steps + steps
+
+    @property
+    def steps_per_second(self) -> float:
+        return self.steps / max(time.perf_counter() - self.start, 1e-9)
+
+    def left(self, updates: int) -> str:
+        """The time that the updates to come will take at this pace, as 1:02:03."""
+        each = (time.perf_counter() - self.start) / max(self.update - self.first, 1)
+        minutes, seconds = divmod(round(each * (updates - self.update)), 60)
+        return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
+
+
+def _numbers(row: Mapping[str, float]) -> dict[str, str]:
+    """Return, variability and risk-averse rate, as far as they are known."""
+    shown = {"return": "return", "variability": "variability", "risk_averse": "risk-averse"}
+    return {label: f"{row[name]:.4g}" for name, label in shown.items() if name in row}

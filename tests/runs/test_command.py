@@ -1,0 +1,206 @@
+"""`steadyrl train` and `steadyrl evaluate`: every mistake is one line and the right exit code."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from steadyrl.cli import main
+from steadyrl.runs import RunConfig, to_toml
+from steadyrl.runs.config import field_docs
+
+ROOT = Path(__file__).parents[2]
+MAZE = "steadyrl/Maze-v0"
+SHORT = ["--n", "4", "--updates", "4", "--checkpoint-every", "2", "--quiet"]
+
+TREE = "Tuple(Discrete(5), Discrete(5))"
+# Arguments after `train`, exit code, what standard error says. {at} is the test's own folder.
+TABLE = {
+    "unknown environment": (["Nope-v0"], 2, "env = Nope-v0: Environment `Nope` doesn't exist. Did you mean: `Hopper`?"),
+    "unknown version": (
+        ["CartPole-v7"],
+        2,
+        "env = CartPole-v7: Environment version `v7` for environment `CartPole` doesn't exist. "
+        "It provides versioned environments: [ `v0`, `v1` ].",
+    ),
+    "no environment": ([], 2, "env is missing: give the id of an environment"),
+    "breaks the API": (
+        ["tests.runs.envs:Walk-v0", "--env-options", "fault=tuple"],
+        2,
+        "<TimeLimit<OrderEnforcing<Walk<Walk-v0>>>>: episode 0, step 1: raised ValueError: "
+        "not enough values to unpack (expected 5, got 3)",
+    ),
+    "a tree of observations": (
+        ["tests.runs.envs:Tree-v0"],
+        2,
+        f"env = tests.runs.envs:Tree-v0: observation space {TREE}: must be Box, Discrete, MultiDiscrete or a Dict of "
+        "Boxes; wrap the environment in gymnasium.wrappers.FlattenObservation",
+    ),
+    "never ends": (
+        ["tests.runs.envs:Endless-v0"],
+        2,
+        "env = tests.runs.envs:Endless-v0: <OrderEnforcing<Walk<Endless-v0>>> has no time limit: "
+        "give limit, the longest an episode may last",
+    ),
+    "nan in the middle": (
+        ["tests.runs.envs:Walk-v0", "--env-options", "fault=hole", "after=2", "--checkpoint-every", "3"],
+        1,
+        "update 3, episode 0, step 3: reward = nan: must be finite (there is no checkpoint yet)",
+    ),
+    "raises in the middle": (
+        ["tests.runs.envs:Walk-v0", "--env-options", "fault=raises", "after=2", "--checkpoint-every", "3"],
+        1,
+        "update 3, episode 0, step 3: the environment raised RuntimeError: the motor is on fire "
+        "(there is no checkpoint yet)",
+    ),
+    "too few for the tail": (
+        [MAZE, "--measure", "cvar_deviation", "--measure-params", "alpha=0.1"],
+        2,
+        "n = 4: must be >= 10 for a tail of cvar_deviation to hold one episode",
+    ),
+    "too few for a split": (
+        [MAZE, "--measure", "semi_variance", "--estimator", "paper", "--n", "2"],
+        2,
+        "the paper's estimator of semi_variance splits the trajectories in two: n = 2 is too few, it needs at least 3",
+    ),
+    "all wrong fields at once": (
+        [MAZE, "--lam", "-1", "--n", "0", "--policy-rate", "0", "--gamma", "nan", "--updates", "True", "--clip", "inf"],
+        2,
+        "n = 0: must be >= 1; updates = 'True': must be a whole number; lam = -1: must be >= 0; "
+        "gamma = nan: must be finite; policy_rate = 0: must be > 0; clip = inf: must be finite",
+    ),
+    "alpha out of range": (
+        [MAZE, "--measure", "cvar_deviation", "--measure-params", "alpha=2"],
+        2,
+        "measure_params = {{'alpha': 2}}: alpha = 2: must be in (0, 1)",
+    ),
+    "no NAME=VALUE": ([MAZE, "--env-options", "pareto"], 2, "env_options = 'pareto': must be NAME=VALUE"),
+    "diverges": (
+        [MAZE, "--policy-rate", "1e308", "--out", "{at}/wild"],
+        1,
+        "{at}/wild diverged at update 1: try smaller rates or a smaller lam, elsewhere",
+    ),
+    "a file for a folder": (
+        [MAZE, "--out", "{at}/file"],
+        3,
+        "{at}/file: File exists: free or allow space there, or choose another folder, and give the same command again",
+    ),
+    "nothing can be made there": (
+        [MAZE, "--out", "/proc/run"],
+        3,
+        "/proc/run: No such file or directory: free or allow space there, or choose another folder, "
+        "and give the same command again",
+    ),
+    "another run": (
+        [MAZE, "--seed", "5", "--out", "{at}/done"],
+        2,
+        "{at}/done holds another run: seed = 0 there, 5 here: choose another folder",
+    ),
+    "a damaged run": (
+        [MAZE, "--out", "{at}/bad"],
+        4,
+        "{at}/bad/ckpt-2: truncated or damaged: its SHA-256 is not the one written in it; "
+        "there is no other checkpoint: delete the folder to begin again",
+    ),
+    "a module from a file": (
+        ["--config", "{at}/import.toml"],
+        2,
+        "{at}/import.toml: env = 'tests.runs.envs:Walk-v0' imports a module: give --allow-import if you trust it",
+    ),
+    "an unknown key in a file": (
+        ["--config", "{at}/typo.toml"],
+        2,
+        "unknown field 'lamda': did you mean 'lam'?; n = True: must be a whole number",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """What the command says to each row of the table, all in one process."""
+    at = tmp_path_factory.mktemp("table")
+    (at / "file").write_text("")
+    (at / "import.toml").write_text('env = "tests.runs.envs:Walk-v0"\n')
+    (at / "typo.toml").write_text(f'env = "{MAZE}"\nlamda = 1.0\nn = true\n')
+    commands = [["train", MAZE, *SHORT, "--out", f"{at}/{name}"] for name in ("done", "bad")]
+    assert [code for code, _, _ in run(commands)] == [0, 0]
+    for name in ("done.json", "ckpt-4"):
+        (at / "bad" / name).unlink()
+    (at / "bad" / "ckpt-2").write_bytes((at / "bad" / "ckpt-2").read_bytes()[:-1])
+    commands = [["train", *(word.format(at=at) for word in given), "--quiet"] for given, _, _ in TABLE.values()]
+    for k, command in enumerate(commands):
+        usual = [] if "--config" in command else [*zip(SHORT[0:6:2], SHORT[1:6:2], strict=True)]
+        for option, value in [*usual, ("--out", f"{at}/run-{k}")]:
+            command.extend([] if option in command else [option, value])
+    return at, dict(zip(TABLE, run(commands), strict=True))
+
+
+def run(commands):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.runs.commands"],
+        input=json.dumps(commands), check=False, capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_bad_input_gets_one_line_and_the_right_exit_code(name, answers):
+    at, said = answers
+    _, code, message = TABLE[name]
+    assert said[name] == [code, "", f"error: {message.format(at=at)}\n"]
+
+
+def test_train_again_evaluate_and_change_by_file(tmp_path, capsys):
+    (tmp_path / "run.toml").write_text(to_toml(RunConfig(MAZE, n=4, updates=3, seed=7)))
+    command = ["train", "--config", str(tmp_path / "run.toml"), "--updates", "4", "--quiet"]
+    out = ["--out", str(tmp_path / "run")]
+    assert main([*command, *out]) == 0
+    assert capsys.readouterr().out == f"finished: {tmp_path}/run (4 updates)\n"
+    assert main([*command, *out]) == 0
+    assert capsys.readouterr().out == f"finished already: {tmp_path}/run (4 updates)\n"
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["config"]["seed"] == 7
+    evaluate = ["evaluate", str(tmp_path / "run"), "--episodes", "50", "--resamples", "40"]
+    assert main([*evaluate, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["status"], told["update"], told["gamma"], told["summary"]["n"]) == ("finished", 4, 0.999, 50)
+    assert 0.0 <= told["risk_averse"] <= 1.0
+    assert main(evaluate) == 0
+    table = capsys.readouterr().out
+    assert f"50 returns of {tmp_path}/run ({MAZE}, finished, update 4)" in table
+    assert "CVaR deviation" in table
+    assert f"Risk-averse rate: {told['risk_averse']:.3f}. Mean length: {told['length']:.1f} steps." in table
+
+
+def test_help_has_every_option_with_what_it_means(capsys):
+    assert main(["train", "--help"]) == 0
+    told = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    for name, meaning in field_docs().items():
+        assert name == "env" or f"--{name.replace('_', '-')} " in told
+        assert " ".join(meaning.split()) in told
+
+
+def test_evaluate_refuses_what_is_no_run_and_what_imports(tmp_path, capsys):
+    assert main(["evaluate", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"error: {tmp_path} is no run's folder: it has no run.json\n"
+    run = tmp_path / "run"
+    assert main(["train", "tests.runs.envs:Walk-v0", *SHORT, "--out", str(run)]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", str(run)]) == 2
+    assert "run.json: env = 'tests.runs.envs:Walk-v0' imports a module" in capsys.readouterr().err
+    assert main(["evaluate", str(run), "--allow-import", "--episodes", "20", "--resamples", "40"]) == 0
+    assert "Risk-averse rate: the environment does not say." in capsys.readouterr().out
+    assert main(["evaluate", str(run), "--episodes", "1"]) == 2
+    assert capsys.readouterr().err == "error: episodes = 1: must be >= 2\n"
+
+
+def test_an_unbounded_action_space_is_a_warning_in_one_line(tmp_path):
+    command = ["train", "tests.runs.envs:Pull-v0", "--hidden", "4", *SHORT, "--out", str(tmp_path / "run")]
+    ((code, out, err),) = run([command])
+    assert (code, out) == (0, f"finished: {tmp_path}/run (4 updates)\n")
+    assert err == (
+        "warning: <TimeLimit<OrderEnforcing<Pull<Pull-v0>>>>: action_space Box(-inf, inf, (1,), float32) "
+        "is unbounded: actions may grow without limit\n"
+    )

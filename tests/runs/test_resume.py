@@ -1,0 +1,195 @@
+"""Killed at any moment and gone on with, a run leaves the same bytes as one that was left alone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from steadyrl.runs import Interrupted, RunConfig, load, loop, run, to_toml, train
+from steadyrl.runs.view import Quiet
+from tests.runs import envs
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "steadyrl", "train"]
+
+RUNS = {
+    "tabular": (
+        RunConfig(
+            "steadyrl/Maze-v0", n=20, updates=1200, checkpoint_every=50, evaluate_every=70, evaluate_episodes=10,
+            measure="variance", estimator="paper", unit_free=True, constraint=30.0, penalty_baseline=True,
+        ),
+        20,
+    ),
+    "reinforce": (RunConfig("CartPole-v1", n=4, updates=80, checkpoint_every=5, hidden=(8,), lam=0.1), 4),
+    "ppo": (
+        RunConfig(
+            "Pendulum-v1", algorithm="ppo", limit=20, n=4, updates=40, checkpoint_every=5, hidden=(8,), minibatches=3,
+            inner_updates=3, lam=0.1,
+        ),
+        4,
+    ),
+}  # fmt: skip
+
+
+def content(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.name != "lock"}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_killed_at_random_moments_it_leaves_the_same_bytes(name, tmp_path):
+    config, kills = RUNS[name]
+    (tmp_path / "run.toml").write_text(to_toml(config))
+    arguments = [str(tmp_path / "killed"), str(kills), "1", str(tmp_path / "run.toml")]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.runs.killed", *arguments], check=False, capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= kills // 2
+    whole, killed = content(tmp_path / "whole"), content(tmp_path / "killed")
+    assert {"run.json", "metrics.jsonl", f"ckpt-{config.updates}", "done.json"} < whole.keys()
+    assert killed == whole
+
+
+class Impatient(Quiet):
+    """Stops the run after so many updates, as a power cut would."""
+
+    def __init__(self, after):
+        self.after = after
+
+    def updated(self, update, row, steps):
+        if update >= self.after:
+            raise Interrupted(signal.SIGINT, "enough")
+
+
+def in_pieces(folder, stops, **options):
+    for after in stops:
+        with pytest.raises(Interrupted):
+            train(out=folder, view=Impatient(after), **options)
+    return train(out=folder, view=Quiet(), **options)
+
+
+REMEMBERING = {"env": envs.remembering, "n": 3, "updates": 20, "checkpoint_every": 4}
+
+
+@pytest.mark.filterwarnings("ignore:.*a new environment gives the same:UserWarning")
+def test_environments_that_remember_are_made_anew_at_every_boundary(tmp_path, monkeypatch):
+    train(out=tmp_path / "whole", view=Quiet(), **REMEMBERING)
+    in_pieces(tmp_path / "pieces", [6, 11], **REMEMBERING)
+    assert content(tmp_path / "pieces") == content(tmp_path / "whole")
+    kept = []
+
+    def make_once(config, make, original=loop.make_collector):
+        kept.append(kept[0] if kept else original(config, make))
+        return kept[0]
+
+    monkeypatch.setattr(loop, "make_collector", make_once)
+    train(out=tmp_path / "control", view=Quiet(), **REMEMBERING)
+    assert content(tmp_path / "control")["metrics.jsonl"] != content(tmp_path / "whole")["metrics.jsonl"]
+
+
+WALK = {"env": envs.walk, "n": 3, "updates": 12, "checkpoint_every": 3}
+
+
+def test_a_damaged_checkpoint_costs_only_the_way_from_the_one_before(tmp_path):
+    train(out=tmp_path / "whole", view=Quiet(), **WALK)
+    with pytest.raises(Interrupted):
+        train(out=tmp_path / "run", view=Impatient(8), **WALK)
+    (tmp_path / "run" / "ckpt-6").write_bytes(b"rubbish")
+    with pytest.warns(UserWarning, match="ckpt-6: truncated or damaged.*; going on from ckpt-3"):
+        train(out=tmp_path / "run", view=Quiet(), **WALK)
+    after = content(tmp_path / "run")
+    assert after.pop("ckpt-6.corrupt") == b"rubbish"
+    assert after == content(tmp_path / "whole")
+
+
+def test_a_finished_run_comes_back_at_once_as_it_was(tmp_path):
+    trained = train(out=tmp_path / "run", view=Quiet(), **WALK)
+    before = content(tmp_path / "run")
+    again = train(out=tmp_path / "run", view=Impatient(0), **WALK)
+    assert content(tmp_path / "run") == before
+    assert (again.status, again.update, again.config) == ("finished", 12, trained.config)
+    assert (again.policy.theta == trained.policy.theta).all()
+    assert (load(tmp_path / "run", env=envs.walk).policy.theta == trained.policy.theta).all()
+
+
+def test_killed_before_done_json_only_that_is_left_to_do(tmp_path):
+    train(out=tmp_path / "run", view=Quiet(), **WALK)
+    before = content(tmp_path / "run")
+    (tmp_path / "run" / "done.json").unlink()
+    train(out=tmp_path / "run", view=Impatient(0), **WALK)
+    assert content(tmp_path / "run") == before
+
+
+def test_a_run_that_another_process_finishes_meanwhile_comes_back_trained(tmp_path, monkeypatch):
+    def finish_first(config, make, original=run.Loop):
+        monkeypatch.undo()
+        train(out=tmp_path / "run", view=Quiet(), **WALK)
+        return original(config, make)
+
+    monkeypatch.setattr(run, "Loop", finish_first)
+    found = train(out=tmp_path / "run", view=Impatient(0), **WALK)
+    assert (found.status, found.update) == ("finished", 12)
+    assert found.policy.theta.any()
+
+
+# Signals
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_the_command_with_a_checkpoint(number, code, tmp_path):
+    folder = tmp_path / "run"
+    running = start(folder, "--checkpoint-every", "50")
+    running.send_signal(number)
+    _, told = running.communicate(timeout=10)
+    assert running.returncode == code
+    update = max(int(path.name.removeprefix("ckpt-")) for path in folder.glob("ckpt-*"))
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert lines[-1]["update"] == update
+    assert told == f"stopped at update {update} of 1000000: the same command goes on from update {update}\n"
+
+
+def start(folder, *options):
+    command = [*COMMAND, "steadyrl/Maze-v0", "--updates", "1000000", "--quiet", "--out", str(folder), *options]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not (folder / "metrics.jsonl").exists() or (folder / "metrics.jsonl").stat().st_size < 2000:
+        assert running.poll() is None, running.communicate()[1]
+        time.sleep(0.01)
+    return running
+
+
+class Signals(Quiet):
+    """Sends itself a signal after each of these updates."""
+
+    def __init__(self, *after, pause=0.0):
+        self.after, self.pause, self.seen = after, pause, 0
+
+    def updated(self, update, row, steps):
+        self.seen = update
+        time.sleep(self.pause)
+        if update in self.after:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_a_first_signal_waits_for_a_boundary_that_is_near_and_a_second_one_does_not(tmp_path):
+    options = WALK | {"updates": 40, "checkpoint_every": 10}
+    with pytest.raises(Interrupted, match="stopped at update 10 of 40: the same command goes on from update 10"):
+        train(out=tmp_path / "run", view=Signals(5), **options)
+    twice = Signals(15, 17)
+    with pytest.raises(Interrupted, match="stopped at once: the same command goes on from the last checkpoint") as stop:
+        train(out=tmp_path / "run", view=twice, **options)
+    assert (twice.seen, stop.value.exit_code) == (17, 143)
+    train(out=tmp_path / "run", view=Quiet(), **options)
+    train(out=tmp_path / "whole", view=Quiet(), **options)
+    assert content(tmp_path / "run") == content(tmp_path / "whole")
+
+
+def test_a_boundary_that_is_far_is_not_waited_for(tmp_path):
+    options = WALK | {"updates": 2000, "checkpoint_every": 1000}
+    with pytest.raises(Interrupted, match="stopped at update 5 of 2000: the same command goes on from update 0"):
+        train(out=tmp_path / "run", view=Signals(5, pause=0.01), **options)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
