@@ -189,8 +189,8 @@ def extremes(x: Points, p: Points) -> tuple[Rows, Rows]:
 
 def _middle(x: Points, p: Points) -> Rows:
     """A return in the middle of those of positive weight: their median, or that of a thousand of them."""
-    present = p > 0
-    if equal(p) or present.all():
+    present = None if equal(p) else p > 0
+    if present is None or present.all():
         some = x[..., :: max(1, x.shape[-1] // 1000)]
         k = some.shape[-1] // 2
         return np.partition(some, k, axis=-1)[..., k]
