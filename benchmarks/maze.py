@@ -36,13 +36,14 @@ def ours(updates, runs):
     theta, value, baseline = np.zeros((runs, 36, 4)), np.zeros((runs, 36)), np.zeros((runs, 36))
     settings = tuple(np.full(runs, x) for x in (GAMMA, LAM, POLICY_RATE, VALUE_RATE))
     discounts = GAMMA ** np.arange(100)
-    steps = 0
+    steps, seeds = 0, list(range(runs))
     for k in range(updates):
-        e = compiled.play(theta, N, list(range(runs)), k)
+        policies = softmax(theta)
+        e = compiled.play(policies, N, seeds, k)
         returns = e.rewards @ discounts
         c = estimators.influence.coefficients("gini_deviation", returns)
         episodes = (e.states, e.actions, e.rewards, e.lengths)
-        _tabular_kernel.reinforce(theta, value, baseline, softmax(theta), episodes, c, settings, False)
+        _tabular_kernel.reinforce(theta, value, baseline, policies, episodes, c, settings, False)
         steps += int(e.lengths.sum())
     return steps, float(returns.mean())
 

@@ -8,6 +8,7 @@ from gymnasium import spaces
 import steadyrl
 from steadyrl.envs import MazeEnv
 from steadyrl.policies import RandomPolicy, TabularSoftmax
+from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts import Batch, Collector, EpisodeError, collect
 from steadyrl.rollouts._maze import CompiledMaze
 from steadyrl.rollouts.episodes import episode_seeds
@@ -66,7 +67,7 @@ def test_paths_of_the_maze_are_all_played_and_named():
 def test_several_runs_in_step_are_what_each_is_alone():
     compiled = CompiledMaze.of(gym.make("steadyrl/Maze-v0"))
     theta = np.stack([walker(k).theta for k in range(3)])
-    together = compiled.play(theta, 10, [4, 5, 2**63 + 9], iteration=7)
+    together = compiled.play(softmax(theta), 10, [4, 5, 2**63 + 9], iteration=7)
     for r, seed in enumerate([4, 5, 2**63 + 9]):
         assert_same(together.batch(r), compiled.collect(TabularSoftmax(theta[r]), 10, seed, 7))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl._shapes import Array, Float
-from steadyrl.policies.protocol import first_above
+from steadyrl.policies.protocol import categorical
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class TabularSoftmax:
 
     def act(self, observations: NDArray[Any], uniforms: Float[Array, "k d"]) -> NDArray[np.int64]:
         """An action for each state."""
-        return first_above(cumulative(self.theta)[observations], uniforms[:, 0])
+        return categorical(self.probabilities()[observations], uniforms[:, 0])
 
     def predict(self, observation: int, deterministic: bool = True) -> int:
         """The likeliest action in a state; without `deterministic`, one drawn at random."""
@@ -51,8 +51,3 @@ def softmax(theta: Float[Array, "*batch actions"]) -> Float[Array, "*batch actio
     """Probabilities from preferences."""
     e = np.exp(theta - theta.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
-
-
-def cumulative(theta: Float[Array, "*batch actions"]) -> Float[Array, "*batch actions"]:
-    """Cumulative probabilities: what both the plain and the compiled rollouts compare their numbers with."""
-    return np.cumsum(softmax(theta), axis=-1)

@@ -12,7 +12,7 @@ from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.envs.maze import MazeEnv, MazeSpec
 from steadyrl.envs.noise import encode
 from steadyrl.envs.risky import layers
-from steadyrl.policies.tabular import TabularSoftmax, cumulative
+from steadyrl.policies.tabular import TabularSoftmax
 from steadyrl.rollouts.batch import Batch
 
 PATHS = np.array(["timeout", "long", "short"])
@@ -78,12 +78,12 @@ class CompiledMaze:
 
     def collect(self, policy: TabularSoftmax, n: int, seed: int, iteration: int) -> Batch:
         """n episodes of one policy."""
-        return self.play(policy.theta[None], n, [seed], iteration).batch(0)
+        return self.play(policy.probabilities()[None], n, [seed], iteration).batch(0)
 
     def play(
-        self, theta: Float[Array, "runs states actions"], n: int, seeds: list[int], iteration: int
+        self, policies: Float[Array, "runs states actions"], n: int, seeds: list[int], iteration: int
     ) -> MazeEpisodes:
-        """n episodes of each run's policy, run r with seeds[r]."""
+        """n episodes of each run's policy, given as its probabilities; run r has seeds[r]."""
         from steadyrl.rollouts import _maze_kernel  # noqa: PLC0415  numba takes a while to load
 
         maze, runs = self.maze, len(seeds)
@@ -105,7 +105,7 @@ class CompiledMaze:
             maze.start,
             self._kind,
             self._numbers,
-            cumulative(theta),
+            np.cumsum(policies, axis=-1),
             np.array([seed & streams.MASK for seed in seeds], dtype=np.uint64),
             np.uint64(iteration),
             arrays,
