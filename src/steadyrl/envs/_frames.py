@@ -17,11 +17,11 @@ BACKENDS: Final = ("egl", "osmesa")
 """MuJoCo's ways to draw without a screen."""
 
 
-def make_to_watch(name: str) -> tuple[gym.Env[Any, Any], Camera]:
-    """The environment of that id and a camera on it."""
+def make_to_watch(name: str, **options: Any) -> tuple[gym.Env[Any, Any], Camera]:
+    """The environment of that id, with its options, and a camera on it."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pygame draws in memory
     try:
-        env = gym.make(name, render_mode="rgb_array")
+        env = gym.make(name, render_mode="rgb_array", **options)
     except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         raise ValueError(f"environment {name!r} cannot be made: {error}") from error
     if hasattr(env.unwrapped, "mujoco_renderer") and not _can_draw_mujoco():

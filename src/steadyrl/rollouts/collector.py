@@ -91,7 +91,7 @@ class Collector:
             env = gym.make(self._source, disable_env_checker=True, **self._options)
         else:
             env = self._source()
-        return _flat(env)
+        return flat(env)
 
 
 def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, **options: Any) -> Batch:
@@ -103,7 +103,7 @@ def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, 
         collector.close()
 
 
-def _flat(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
+def flat(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     """The environment with observations as one array: a Dict of Boxes is flattened, other trees are refused."""
     space = env.observation_space
     if isinstance(space, spaces.Dict) and all(isinstance(part, spaces.Box) for part in space.spaces.values()):
