@@ -1,5 +1,7 @@
 """Every annotated function is checked against the shapes it declares, in every test."""
 
+import signal
+
 import jaxtyping
 from hypothesis import Phase, settings
 
@@ -12,3 +14,7 @@ quick = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]
 settings.register_profile("quick", deadline=None, derandomize=True, phases=quick)
 settings.register_profile("shrink", deadline=None, derandomize=True)
 settings.load_profile("quick")
+
+# A job in the background may be started with Ctrl-C ignored, which the commands that tests start would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
