@@ -20,6 +20,20 @@ def towards(table, states, targets, steps, rate, slope):
 
 @njit(cache=True)
 @no_type_check
+def discounted_returns(rewards, lengths, gamma):
+    """R_tau = r_1 + gamma (r_2 + ...) of each episode (runs, n), a discount for each run."""
+    out = np.empty(lengths.shape)
+    for r in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            ahead = 0.0
+            for t in range(lengths[r, i] - 1, -1, -1):
+                ahead = rewards[r, i, t] + gamma[r] * ahead
+            out[r, i] = ahead
+    return out
+
+
+@njit(cache=True)
+@no_type_check
 def reinforce(theta, value, baseline, policy, episodes, coefficients, settings, learn_baseline):
     """One update of every run, in place: theta (runs, states, actions), value and baseline (runs, states).
 

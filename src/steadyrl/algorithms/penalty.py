@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from steadyrl import estimators, measures, streams
-from steadyrl._shapes import Array, Float
+from steadyrl import estimators, measures
+from steadyrl._shapes import Array, Float, Points
 from steadyrl.measures import Measure
 
 
@@ -60,14 +60,14 @@ class Penalty:
         if self.settings.unit_free and self.measure.facts.degree == 2 and not self._unit:
             self._unit = 2.0 * float(np.std(returns)) or 1.0
 
-    def coefficients(
-        self, returns: Float[Array, " n"], iteration: int, weights: Float[Array, " n"] | None = None
-    ) -> Float[Array, " n"]:
-        """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi; 0 for a risk-neutral run."""
+    def coefficients(self, returns: Points, iteration: int, weights: Points | None = None) -> Points:  # noqa: ARG002
+        """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi; 0 for a risk-neutral run.
+
+        Trajectories are exchangeable, so an estimator that splits them takes first and second half: no generator.
+        """
         if not self.active:
             return np.zeros_like(returns)
-        rng = streams.generator(self.seed, streams.ESTIMATOR, iteration)
-        return self.estimator.coefficients(self.measure, returns, weights, rng)
+        return self.estimator.coefficients(self.measure, returns, weights)
 
     def finish(self, returns: Float[Array, " n"]) -> dict[str, float]:
         """Take the dual step, if there is a constraint; what to log."""

@@ -1,16 +1,19 @@
 """REINFORCE for tables (Algorithm 1): closed-form score, plain gradient steps, compiled. No torch."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
+from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.algorithms.penalty import Penalty, PenaltySettings
 from steadyrl.policies import TabularSoftmax
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts.batch import Batch
-from steadyrl.rollouts.returns import discounted_returns
+
+Indices = Int[IntArray, "runs n T"] | UInt[IntArray, "runs n T"]
+Episodes = tuple[Indices, Indices, Float[Array, "runs n T"], Int[IntArray, "runs n"]]
+"""States, actions, rewards and lengths of n episodes of each run."""
 
 
 @dataclass(frozen=True)
@@ -43,25 +46,10 @@ class TabularReinforce:
         """The policy as it is now."""
         return TabularSoftmax(self.theta.copy())
 
-    def update(self, batch: Batch, iteration: int) -> dict[str, float]:
+    def update(self, batch: Batch, iteration: int) -> dict[str, float]:  # noqa: ARG002  nothing in it is random
         """One update of policy and value; what to log."""
-        from steadyrl.algorithms import _tabular_kernel  # noqa: PLC0415  numba takes a while to load
-
-        settings = self.settings
-        returns = discounted_returns(batch.rewards, settings.gamma)
-        self.penalty.begin(returns)
-        c = self.penalty.coefficients(returns, iteration)
-        numbers = (settings.gamma, self.penalty.lam, settings.policy_rate, settings.value_rate)
-        _tabular_kernel.reinforce(
-            self.theta[None],
-            self.value[None],
-            self.baseline[None],
-            softmax(self.theta)[None],
-            (batch.observations[None], batch.actions[None], batch.rewards[None], batch.lengths[None]),
-            c[None],
-            tuple(np.array([x]) for x in numbers),
-            settings.penalty_baseline,
-        )
+        episodes = (batch.observations[None], batch.actions[None], batch.rewards[None], batch.lengths[None])
+        returns = InStep([self]).update(episodes, softmax(self.theta)[None])[0]
         return {"return": float(returns.mean()), **self.penalty.finish(returns)}
 
     def state(self) -> dict[str, Array]:
@@ -71,5 +59,65 @@ class TabularReinforce:
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on from a checkpoint."""
-        self.theta, self.value, self.baseline = (state[k].copy() for k in ("theta", "value", "baseline"))
+        self.theta[:], self.value[:], self.baseline[:] = (state[k] for k in ("theta", "value", "baseline"))
         self.penalty.restore(state)
+
+
+class InStep:
+    """Runs of Algorithm 1 that take each update together: the same numbers as one by one, in a fraction of the time.
+
+    They may differ in seed, lam and rates. Their tables are moved into arrays with a leading axis of runs, of which
+    each learner keeps its row; one call computes the coefficients of all of them, one the updates.
+    """
+
+    def __init__(self, learners: Sequence[TabularReinforce]) -> None:
+        self.learners, self.settings = list(learners), learners[0].settings
+        if any(_common(learner.settings) != _common(self.settings) for learner in learners):
+            raise ValueError("runs in step may differ in seed, lam, policy_rate and value_rate only")
+        self.theta, self.value, self.baseline = (
+            np.stack([getattr(learner, name) for learner in learners]) for name in ("theta", "value", "baseline")
+        )
+        for r, learner in enumerate(self.learners):
+            learner.theta, learner.value, learner.baseline = self.theta[r], self.value[r], self.baseline[r]
+        self._gamma, self._policy_rate, self._value_rate = (
+            np.array([getattr(learner.settings, name) for learner in learners])
+            for name in ("gamma", "policy_rate", "value_rate")
+        )
+
+    def policies(self) -> Float[Array, "runs states actions"]:
+        """The probabilities of each run's actions."""
+        return softmax(self.theta)
+
+    def update(self, episodes: Episodes, policies: Float[Array, "runs states actions"]) -> Float[Array, "runs n"]:
+        """One update of every run from the episodes that its policy played; their returns."""
+        from steadyrl.algorithms import _tabular_kernel  # noqa: PLC0415  numba takes a while to load
+
+        _, _, rewards, lengths = episodes
+        returns = _tabular_kernel.discounted_returns(rewards, lengths, self._gamma)
+        for learner, own in zip(self.learners, returns, strict=True):
+            learner.penalty.begin(own)
+        lam = np.array([learner.penalty.lam for learner in self.learners])
+        settings = (self._gamma, lam, self._policy_rate, self._value_rate)
+        c = self._coefficients(returns)
+        tables = (self.theta, self.value, self.baseline)
+        _tabular_kernel.reinforce(*tables, policies, episodes, c, settings, self.settings.penalty_baseline)
+        return returns
+
+    def finite(self) -> Bool[BoolArray, " runs"]:
+        """Which runs' parameters are still numbers?"""
+        tables = (np.isfinite(self.theta).all(axis=-1), np.isfinite(self.value), np.isfinite(self.baseline))
+        return np.logical_and.reduce([table.all(axis=-1) for table in tables])
+
+    def _coefficients(self, returns: Float[Array, "runs n"]) -> Float[Array, "runs n"]:
+        if len(self.learners) == 1:  # what is wrong with a return is then said without the number of its run
+            return self.learners[0].penalty.coefficients(returns[0], 0)[None]
+        active = [learner.penalty.active for learner in self.learners]
+        if not any(active):
+            return np.zeros_like(returns)
+        c = self.learners[active.index(True)].penalty.coefficients(returns, 0)
+        return np.where(np.array(active)[:, None], c, 0.0)
+
+
+def _common(settings: TabularSettings) -> TabularSettings:
+    """The settings without what may differ between runs in step."""
+    return replace(settings, penalty=replace(settings.penalty, lam=0.0), policy_rate=0.0, value_rate=0.0)

@@ -17,7 +17,9 @@ from steadyrl import __version__
 from steadyrl.cli._envs import envs
 from steadyrl.cli._evaluate import evaluate
 from steadyrl.cli._measures import measures
+from steadyrl.cli._report import report
 from steadyrl.cli._reproduce import reproduce
+from steadyrl.cli._study import study
 from steadyrl.cli._train import train
 from steadyrl.cli._watch import watch
 from steadyrl.runs.errors import BAD_INPUT, Interrupted, RunError
@@ -28,7 +30,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "envs": envs,
     "watch": watch,
+    "study": study,
     "reproduce": reproduce,
+    "report": report,
 }
 
 DESCRIPTION = f"""Policies whose returns hold steady (version {__version__}, also by --version).

@@ -25,6 +25,7 @@ def train(
     out: Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="(default: runs/ and a hash)")] = None,
     quiet: Annotated[bool, arg(help_behavior_hint="")] = False,
     allow_import: Annotated[bool, arg(help_behavior_hint="")] = False,
+    track: Annotated[tuple[str, ...], arg(metavar="{tensorboard,wandb} ...", help_behavior_hint="")] = (),
     **given: Any,
 ) -> None:
     """Train a policy that maximises E[G0] - lam D[G0]. Stop it at any time: the same command goes on.
@@ -35,6 +36,7 @@ def train(
         out: The run's folder.
         quiet: Show nothing but how it ended.
         allow_import: Let the id of an environment that comes from a file import a module.
+        track: Write the metrics for these, too, into the run's folder; wandb is always offline.
     """
     from steadyrl.runs import toml, view
     from steadyrl.runs.checks import config_from
@@ -50,7 +52,7 @@ def train(
     path = folder_of(chosen, out)
     was_done = (path / "done.json").exists()
     with plain_warnings():
-        run = train(config=chosen, out=path, view=view.choose(quiet))
+        run = train(config=chosen, out=path, view=view.choose(quiet), track=track)
     if run.status == "diverged":
         raise RunFailedError(f"{path} diverged at update {run.update}: try smaller rates or a smaller lam, elsewhere")
     sys.stdout.write(f"finished{' already' if was_done else ''}: {path} ({run.update} updates)\n")

@@ -58,11 +58,16 @@ class MazeEpisodes:
 
 
 class CompiledMaze:
-    """Plays the Maze for tabular policies, several runs at a time if wanted."""
+    """Plays the Maze for tabular policies, several runs at a time if wanted, each with a noise of its own."""
 
-    def __init__(self, maze: MazeSpec, noise: object) -> None:
+    def __init__(self, maze: MazeSpec, *noises: object) -> None:
+        """Noises: one for each run, or one for all of them."""
         self.maze = maze
-        self._kind, self._numbers = encode(noise)
+        codes = [encode(noise) for noise in noises]
+        self._kinds = np.array([kind for kind, _ in codes])
+        self._codes = np.zeros((len(codes), max(numbers.size for _, numbers in codes)))
+        for row, (_, numbers) in zip(self._codes, codes, strict=True):
+            row[: numbers.size] = numbers
 
     @staticmethod
     def of(env: gym.Env[Any, Any]) -> "CompiledMaze | None":
@@ -87,6 +92,7 @@ class CompiledMaze:
         from steadyrl.rollouts import _maze_kernel  # noqa: PLC0415  numba takes a while to load
 
         maze, runs = self.maze, len(seeds)
+        own = np.arange(runs) if self._kinds.size > 1 else np.zeros(runs, dtype=np.int64)
         small = np.min_scalar_type(maze.n_states)
         out = MazeEpisodes(
             states=np.empty((runs, n, maze.max_steps), dtype=small),
@@ -103,8 +109,8 @@ class CompiledMaze:
         _maze_kernel.play(
             tables,
             maze.start,
-            self._kind,
-            self._numbers,
+            self._kinds[own],
+            self._codes[own],
             np.cumsum(policies, axis=-1),
             np.array([seed & streams.MASK for seed in seeds], dtype=np.uint64),
             np.uint64(iteration),

@@ -45,11 +45,12 @@ def child(parent, step):
 
 @njit(cache=True)
 @no_type_check
-def play(tables, start, kind, numbers, cumulative, seeds, iteration, out):
+def play(tables, start, kinds, codes, cumulative, seeds, iteration, out):
     """Play n episodes of each run r from seeds[r] and the iteration; write them into `out`, zeros after their ends.
 
-    tables: next_state, reward, is_red, is_goal. cumulative: (runs, states, 4). out: states, actions, rewards
-    (runs, n, max_steps), lengths, reds, last_state, terminated, last_red (runs, n).
+    tables: next_state, reward, is_red, is_goal. kinds, codes: (runs,) and (runs, k), the noise of each run as `encode`
+    has it. cumulative: (runs, states, 4). out: states, actions, rewards (runs, n, max_steps), lengths, reds,
+    last_state, terminated, last_red (runs, n).
     """
     next_state, reward, is_red, is_goal = tables
     states, actions, rewards, lengths, reds, last_state, terminated, last_red = out
@@ -58,7 +59,7 @@ def play(tables, start, kind, numbers, cumulative, seeds, iteration, out):
         root = mix(seeds[r] + GOLDEN)
         environment = child(child(root, ENVIRONMENT), iteration)
         acting = child(child(root, ACTIONS), iteration)
-        table = cumulative[r]
+        table, kind, numbers = cumulative[r], kinds[r], codes[r]
         for i in range(n):
             seed = child(environment, np.uint64(i)) >> np.uint64(32)
             noise_key = child(mix(seed + GOLDEN), NOISE)

@@ -1,5 +1,6 @@
 """Do measure, estimator and the number of episodes go together?"""
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,11 +10,24 @@ import numpy as np
 from steadyrl._shapes import Array
 from steadyrl.runs.config import RunConfig
 
+_FOUND_GOOD: set[str] = set()
+
 ENOUGH = 64
 """Episodes that are enough for every estimator."""
 
 
 def penalty_problems(config: RunConfig) -> Iterator[str]:
+    """What is wrong with them; a study asks for thousands of runs with a handful of penalties."""
+    fields = ("measure", "measure_params", "estimator", "estimator_options", "n", "lam", "constraint")
+    key = json.dumps({name: config.to_dict()[name] for name in fields}, sort_keys=True)
+    if key not in _FOUND_GOOD:
+        found = list(_problems(config))
+        yield from found
+        if not found:
+            _FOUND_GOOD.add(key)
+
+
+def _problems(config: RunConfig) -> Iterator[str]:
     from steadyrl import estimators, measures  # noqa: PLC0415  `steadyrl train --help` needs neither
 
     given = ""

@@ -14,6 +14,7 @@ from steadyrl import __version__
 PACKAGES: Final = ("numpy", "scipy", "numba", "gymnasium", "safetensors", "torch", "box2d", "mujoco")
 
 
+@cache
 def provenance() -> dict[str, Any]:
     return {
         "versions": versions(),

@@ -1,8 +1,8 @@
 """From a config to what it names: environments, collector, learner."""
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, replace
 from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 import gymnasium as gym
@@ -10,6 +10,10 @@ from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit
 from numpy.typing import NDArray
 
+from steadyrl.algorithms.baselines import HOMES, NEUTRAL, find
+from steadyrl.algorithms.baselines.actor import Actor
+from steadyrl.algorithms.baselines.options import PPO
+from steadyrl.algorithms.baselines.table import TableActor, TableRates
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
 from steadyrl.envs.probe import probe
@@ -22,7 +26,7 @@ from steadyrl.runs.errors import BadInputError
 MakeEnv = Callable[[], gym.Env[Any, Any]]
 Settings = TypeVar("Settings")
 
-OPTIONAL: Final = {"penalty_baseline", "optimiser", "normalise_advantages", "max_grad_norm"}
+OPTIONAL: Final = {"optimiser", "normalise_advantages", "max_grad_norm"}
 """What not every algorithm has."""
 
 
@@ -97,6 +101,11 @@ def make_collector(config: RunConfig, make: MakeEnv) -> Collector:
 def make_learner(config: RunConfig, seen: spaces.Space[Any], done: spaces.Space[Any]) -> Learner:
     """The algorithm with its policy, for observations and actions of these spaces."""
     size = table_size(config, seen, done)
+    if config.algorithm in NEUTRAL:
+        config = replace(config, algorithm=NEUTRAL[config.algorithm], lam=0.0)
+    if size is not None and config.algorithm in HOMES:
+        rates = settings_of(config, TableRates, f"{config.algorithm} and a table")
+        return baseline(config, lambda role: TableActor(size[0], 2 if role == "gate" else size[1], rates))
     if size is not None:
         return TabularReinforce(*size, settings_of(config, TabularSettings, "a table"), config.seed)
     try:
@@ -106,9 +115,17 @@ def make_learner(config: RunConfig, seen: spaces.Space[Any], done: spaces.Space[
     return network_learner(config, seen, done)
 
 
+def baseline(config: RunConfig, actor: Callable[[str], Actor]) -> Learner:
+    """A baseline with the actors it asks for."""
+    kind = find(config.algorithm)
+    make: Callable[..., Learner] = kind
+    settings = settings_of(config, kind.settings_type, config.algorithm, beside=OPTIONAL)
+    return make(*map(actor, kind.roles), settings, config.seed)
+
+
 def table_size(config: RunConfig, seen: spaces.Space[Any], done: spaces.Space[Any]) -> tuple[int, int] | None:
     """States and actions if the policy is a table, because the config says so or because it can be one; else None."""
-    if config.policy == "network" or config.algorithm == "ppo":
+    if config.policy == "network" or config.algorithm in PPO:
         return None
     if isinstance(seen, spaces.Discrete) and isinstance(done, spaces.Discrete) and seen.start == done.start == 0:
         return int(seen.n), int(done.n)
@@ -117,10 +134,15 @@ def table_size(config: RunConfig, seen: spaces.Space[Any], done: spaces.Space[An
     return None
 
 
-def settings_of(config: RunConfig, kind: Callable[..., Settings], learner: str) -> Settings:
-    """An algorithm's settings: those the config gives, its own defaults for the others."""
+def settings_of(
+    config: RunConfig, kind: Callable[..., Settings], learner: str, beside: Collection[str] = ()
+) -> Settings:
+    """An algorithm's settings: those the config gives, its own defaults for the others.
+
+    `beside` are fields that something else of the learner takes.
+    """
     accepted = set(inspect.signature(kind).parameters)
-    for name in sorted(OPTIONAL - accepted):
+    for name in sorted(OPTIONAL - accepted - set(beside)):
         value = getattr(config, name)
         if value and value != "sgd":
             raise BadInputError(f"{name} = {shown(value)}: must be left out with {learner}")
@@ -128,5 +150,9 @@ def settings_of(config: RunConfig, kind: Callable[..., Settings], learner: str) 
     chosen = {name: value for name, value in given.items() if value is not None}
     if chosen.get("max_grad_norm") == 0:
         chosen["max_grad_norm"] = None
-    penalty = PenaltySettings(**{f.name: getattr(config, f.name) for f in fields(PenaltySettings)})
-    return kind(penalty=penalty, **chosen)
+    if "policy_rate" in chosen and "value_rate" not in chosen:
+        default: Any = kind()
+        chosen["value_rate"] = chosen["policy_rate"] * round(default.value_rate / default.policy_rate)
+    if "penalty" in accepted:
+        chosen["penalty"] = PenaltySettings(**{f.name: getattr(config, f.name) for f in fields(PenaltySettings)})
+    return kind(**chosen)

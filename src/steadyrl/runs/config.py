@@ -24,10 +24,13 @@ class RunConfig:
     """The longest an episode may last, in steps; needed if the environment has no time limit of its own."""
     backend: Literal["auto", "gymnasium"] = "auto"
     """What steps the environments: auto is the fastest that plays the same episodes."""
-    algorithm: Literal["reinforce", "ppo"] = "reinforce"
-    """reinforce (Algorithm 1 of the paper) or ppo (Algorithm 2)."""
+    algorithm: Literal[
+        "reinforce", "ppo", "risk-neutral-reinforce", "risk-neutral-ppo", "tamar", "spsa", "smoothed-functional",
+        "fenchel", "trvo", "mvpi", "cvar-pg", "mean-semivariance", "mixture",
+    ] = "reinforce"  # fmt: skip
+    """reinforce (Algorithm 1 of the paper), ppo (Algorithm 2), or one of the baselines."""
     policy: Literal["auto", "tabular", "network"] = "auto"
-    """auto: a table if observations and actions are Discrete and the algorithm is reinforce, else a network."""
+    """auto: a table if observations and actions are Discrete and the algorithm is not ppo, else a network."""
     n: int = 50
     """Episodes of each update."""
     updates: int = 1000
@@ -52,14 +55,14 @@ class RunConfig:
     dual_rate: float = 0.01
     """Step of the dual ascent."""
     penalty_baseline: bool = False
-    """Subtract a learned baseline from the coefficients of D: no bias, less variance (tables only)."""
+    """Subtract a learned baseline from the coefficients of D: no bias, less variance."""
 
     gamma: float | None = None
     """Discount factor (default: 0.999; ppo: 0.99)."""
     policy_rate: float | None = None
     """Learning rate of the policy (default: 0.0007; tables: 0.001; ppo: 0.0003)."""
     value_rate: float | None = None
-    """Learning rate of the value function (default: 0.007; tables: 0.01; ppo: 0.0003)."""
+    """Learning rate of the value function (default: ten times the policy's, the paper's rule; ppo: the same)."""
     optimiser: Literal["adam", "sgd"] | None = None
     """Of policy and value alike (default: adam; tables: always sgd)."""
     normalise_advantages: bool | None = None
@@ -91,7 +94,7 @@ class RunConfig:
     value_epochs: int = 1
     """ppo: passes of the value function for each of the policy's."""
     kl_stop: float | None = None
-    """ppo: end the passes over a batch when the policy has moved this far (mean KL of a step; default: never)."""
+    """ppo: end the passes over a batch at this mean KL of a step (default: never); trvo: its radius (default: 0.01)."""
     ratio: Literal["product", "one", "surrogate", "reward"] = "product"
     """ppo: how D is corrected for the policy's movement within a batch."""
     zeta: float = 2.0
@@ -100,6 +103,17 @@ class RunConfig:
     """ppo: beyond zeta, keep a trajectory's gradient at the largest ratio, or give it none."""
     penalty_scale: Literal["step", "trajectory"] = "step"
     """ppo: average the penalty over steps, or sum it over those of each trajectory."""
+
+    rate_of_estimates: float = 0.1
+    """tamar, fenchel: how fast the running estimates follow the policy; 1 takes each batch's own."""
+    perturbation: float = 0.1
+    """spsa, smoothed-functional: how far the second policy is from the first, in every parameter."""
+    risk_level: float = 0.2
+    """cvar-pg, mixture: the share of the worst episodes that counts."""
+    soft_share: float = 0.0
+    """cvar-pg: the share of the updates over which the risk level falls from 1 to its end."""
+    neutral_share: float = 0.5
+    """mixture: the share of the updates that trains the risk-neutral part, which is frozen then."""
 
     evaluate_every: int = 0
     """Updates from one evaluation to the next; 0 for none."""

@@ -13,7 +13,9 @@ from typing import Final
 from steadyrl.runs.errors import BadInputError, LockedError, on_disk
 
 NAME: Final = "lock"
-LEFT_OVER: Final = re.compile(r"\.(run\.json|done\.json|probe|ckpt-\d+)\.[0-9a-f]+\.tmp")
+NOTES: Final = ("failed.json", "deaths.json")
+"""What a study notes of a run that does not end well, perhaps before it has begun."""
+LEFT_OVER: Final = re.compile(r"\.((run|done|failed|deaths)\.json|probe|ckpt-\d+)\.[0-9a-f]+\.tmp")
 """A file that was being written when its process was killed."""
 
 
@@ -42,7 +44,7 @@ def _check_ours(folder: Path) -> None:
     """Refuse a folder that holds something else."""
     with on_disk(folder):
         names = sorted(found.name for found in folder.iterdir())
-    others = [name for name in names if name != NAME and not LEFT_OVER.fullmatch(name)]
+    others = [name for name in names if name not in (NAME, *NOTES) and not LEFT_OVER.fullmatch(name)]
     if others and "run.json" not in others:
         raise BadInputError(f"{folder} is no run's folder: it has {others[0]!r} but no run.json: choose another")
 

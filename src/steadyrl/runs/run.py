@@ -1,5 +1,6 @@
 """Train a policy, or come back to one that was trained: a run is a folder."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import gymnasium as gym
 from steadyrl.policies import Policy
 from steadyrl.rollouts import EpisodeError
 from steadyrl.rollouts.collector import Source
-from steadyrl.runs import checkpoint, evaluation, folder, metrics
+from steadyrl.runs import checkpoint, evaluation, folder, metrics, trackers
 from steadyrl.runs.build import MakeEnv, env_name, make_collector, make_learner, maker
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
@@ -19,7 +20,7 @@ from steadyrl.runs.evaluation import Evaluation
 from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import Loop
 from steadyrl.runs.signals import Stop
-from steadyrl.runs.view import View, choose
+from steadyrl.runs.view import View, Views, choose
 
 HOME: Final = Path("runs")
 HASH_LENGTH: Final = 12
@@ -62,6 +63,7 @@ def train(
     config: RunConfig | None = None,
     out: str | Path | None = None,
     view: View | None = None,
+    track: str | Sequence[str] = (),
     **fields: Any,
 ) -> Run:
     """Train a policy; if the folder has the same run already, go on with it, or come back with it if it is finished.
@@ -76,13 +78,14 @@ def train(
         config: What to do; the other arguments change it.
         out: The run's folder; runs/<hash of the config> by default.
         view: What is shown meanwhile: by default a bar on a terminal, lines elsewhere.
+        track: Any of tensorboard and wandb, which look on and write into the run's folder.
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.
     """
     if isinstance(env, gym.Env):
         raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
     config = config_from(given if config is None else {**config.to_dict(), **given})
-    path = folder_of(config, out)
+    path, tracked = folder_of(config, out), trackers.chosen(track)
     make = env if callable(env) else maker(config)
     if (path / "run.json").exists():
         folder.compare(path, config)
@@ -94,7 +97,7 @@ def train(
         folder.begin(path, config)
         if folder.done(path) is not None:  # another process has finished it in the meantime
             return load(path, env=make)
-        end = loop.go(path, stop, view or choose())
+        end = loop.go(path, stop, Views(*trackers.following(tracked, path), view or choose()))
     return Run(config, path, loop.learner.policy, end.status, end.update, loop.learner.settings.gamma, make)
 
 

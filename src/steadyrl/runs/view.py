@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any, Final, Protocol, TextIO, runtime_checkable
 
 from steadyrl.runs.config import RunConfig
@@ -95,6 +96,32 @@ class Live:
     def end(self) -> None:
         """Leave the bar as it is."""
         self.bar.stop()
+
+
+class Views:
+    """Several views as one."""
+
+    def __init__(self, *views: View) -> None:
+        self.views = views
+
+    def begin(self, config: RunConfig, update: int) -> None:
+        """Begin each of them; if one cannot, end those that have."""
+        with ExitStack() as begun:
+            for view in self.views:
+                view.begin(config, update)
+                begun.callback(view.end)
+            begun.pop_all()
+
+    def updated(self, update: int, row: Mapping[str, float], steps: int) -> None:
+        """Tell each of them."""
+        for view in self.views:
+            view.updated(update, row, steps)
+
+    def end(self) -> None:
+        """End each of them, whatever becomes of the others."""
+        with ExitStack() as begun:
+            for view in self.views:
+                begun.callback(view.end)
 
 
 def choose(quiet: bool = False) -> View:

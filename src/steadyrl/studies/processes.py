@@ -1,46 +1,131 @@
 """Work spread over processes that stop when they are told to and never outlive their driver."""
 
+import contextlib
 import ctypes
 import multiprocessing
 import os
 import signal
 import sys
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
-from typing import TypeVar
+from multiprocessing.connection import Connection, wait
+from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG: Final = 1
+PATIENCE: Final = 10.0
+"""Seconds that a worker has to stop in when it is asked to."""
+
+
+class Died:
+    """Instead of a result: the worker died, killed or out of memory."""
 
 
 def in_processes(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> Iterator[R]:
     """function(task) for every task, as they are finished. Leaving the loop, by an interrupt too, stops the workers."""
-    waiting = iter(tasks)
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),))
+    for found in outcomes(function, deque(tasks), workers):
+        if found is None:
+            continue
+        if isinstance(found[1], Died):
+            raise ChildProcessError("a worker process died: run the same command again to go on where it stopped")
+        yield found[1]
+
+
+def outcomes(
+    function: Callable[[T], R], tasks: deque[T], workers: int, tick: float | None = None
+) -> Iterator[tuple[T, R | Died] | None]:
+    """(task, function(task)) as they are finished, or (task, Died()); None whenever `tick` seconds went by.
+
+    More tasks may be added while the loop goes on. A worker that died is replaced. An exception of the function is
+    raised here. Leaving the loop asks the workers to stop (SIGTERM), and ends them if they do not.
+    """
+    pool: list[_Worker[T, R]] = []
     try:
-        running: set[Future[R]] = {pool.submit(function, task) for task in islice(waiting, 2 * workers)}
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            running |= {pool.submit(function, task) for task in islice(waiting, len(done))}
-            for future in done:
-                yield future.result()
-        pool.shutdown()
-    except BrokenProcessPool:
-        raise ChildProcessError("a worker process died: run the same command again to go on where it stopped") from None
+        while tasks or any(worker.busy for worker in pool):
+            pool = [worker for worker in pool if worker.alive]
+            while len(pool) < workers and len(tasks) > sum(not worker.busy for worker in pool):
+                pool.append(_Worker(function))
+            for worker in pool:
+                if tasks and not worker.busy:
+                    worker.give(tasks.popleft())
+            ready = wait([worker.connection for worker in pool if worker.busy], tick)
+            yield from [worker.take() for worker in pool if worker.connection in ready]
+            if not ready:
+                yield None
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            child.terminate()
+        _stop(pool)
 
 
-def _begin(driver: int) -> None:
-    """Leave Ctrl-C to the driver, and die with it (Linux)."""
+class _Worker(Generic[T, R]):
+    """One process and the task it is at."""
+
+    def __init__(self, function: Callable[[T], R]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, there = context.Pipe()
+        self.process = context.Process(target=_serve, args=(function, there, os.getpid()), daemon=True)
+        self.process.start()
+        there.close()
+        self.task: list[T] = []
+        self.alive = True
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.task)
+
+    def give(self, task: T) -> None:
+        self.task = [task]
+        with contextlib.suppress(OSError):  # if it is dead, `take` will find out
+            self.connection.send(task)
+
+    def take(self) -> tuple[T, R | Died]:
+        """The outcome of its task, which is there."""
+        task, self.task = self.task[0], []
+        try:
+            succeeded, result = self.connection.recv()
+        except (EOFError, OSError):
+            self.alive = False
+            self.process.join()
+            return task, Died()
+        if not succeeded:
+            raise result
+        return task, result
+
+
+def _stop(pool: Iterable[_Worker[Any, Any]]) -> None:
+    """End the workers: those at work are asked first."""
+    deadline = time.monotonic() + PATIENCE
+    for worker in pool:
+        if worker.busy:
+            worker.process.terminate()
+        worker.connection.close()
+    try:
+        for worker in pool:
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+    finally:
+        for worker in pool:
+            worker.process.kill()
+
+
+def _serve(function: Callable[[Any], Any], connection: Connection, driver: int) -> None:
+    """Do one task after another. Ctrl-C is left to the driver, with whom the process dies (Linux)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != driver:  # it died before we asked
             os._exit(1)
+    while True:
+        try:
+            task = connection.recv()
+        except EOFError:  # nothing left to do
+            return
+        try:
+            outcome = (True, function(task))
+        except Exception as error:
+            outcome = (False, error)
+        try:
+            connection.send(outcome)
+        except OSError:  # the driver has stopped listening
+            return

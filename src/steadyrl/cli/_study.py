@@ -1,0 +1,90 @@
+"""`steadyrl study`: a grid of runs from a file, on all cores."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+if TYPE_CHECKING:
+    from steadyrl.studies.study import Study
+
+
+def study(
+    file: Annotated[str, Positional, arg(metavar="FILE")],
+    /,
+    *,
+    out: Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="(default: out/ and the study's name)")] = None,
+    engine: Literal["local"] = "local",
+    workers: Annotated[int | None, arg(metavar="INT", help_behavior_hint="(default: the number of cores)")] = None,
+    seeds: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None,
+    updates: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None,
+    estimators: Annotated[str | None, arg(metavar="NAME,...", help_behavior_hint="")] = None,
+    budget: Literal["full", "quick"] = "full",
+    quiet: Annotated[bool, arg(help_behavior_hint="")] = False,
+    allow_import: Annotated[bool, arg(help_behavior_hint="")] = False,
+) -> None:
+    """Run a study: every combination of a grid. Stop it at any time: the same command goes on.
+
+    Args:
+        file: A TOML file with the study, or the name of one that comes with the package.
+        out: The study's folder.
+        engine: Where the runs are trained: local is on this machine, a process a core.
+        workers: Processes at work.
+        seeds: Seeds of each combination, instead of the file's.
+        updates: Updates of each run, instead of the file's.
+        estimators: Such as paper,influence, instead of the file's.
+        budget: quick is for a look in minutes: fewer seeds and updates, as the file says.
+        quiet: Show nothing but how it ended.
+        allow_import: Let the id of an environment in the file import a module.
+    """
+    from steadyrl.cli._train import check_import, plain_warnings
+    from steadyrl.runs.errors import BadInputError
+    from steadyrl.runs.toml import read_file
+    from steadyrl.studies.study import preset, preset_names, study_from
+
+    path = Path(file)
+    plan = preset(file) if file in preset_names() and not path.exists() else read_file(path)
+    name = path.name.removesuffix(".toml")
+    options = {
+        "seeds": seeds,
+        "updates": updates,
+        "estimators": estimators,
+        "budget": None if budget == "full" else budget,
+    }
+    command = " ".join(
+        ["steadyrl study", file, *(f"--{option} {value}" for option, value in options.items() if value is not None)]
+    )
+    chosen = study_from(
+        plan,
+        name,
+        quick=budget == "quick",
+        seeds=seeds,
+        updates=updates,
+        estimators=None if estimators is None else estimators.split(","),
+        command=command,
+    )
+    for config in chosen.configs:
+        check_import(config.env, file, allow_import=allow_import)
+    if workers is not None and workers < 1:
+        raise BadInputError(f"workers = {workers}: must be >= 1")
+    with plain_warnings():
+        run_study(chosen, out or Path("out") / name, engine, workers, quiet=quiet)
+
+
+def run_study(study: "Study", out: Path, engine: str, workers: int | None, *, quiet: bool) -> None:
+    """Finish the study's runs, and say how they ended."""
+    from steadyrl.runs.errors import RunFailedError
+    from steadyrl.studies.board import Board
+    from steadyrl.studies.engines import ENGINES
+
+    board = Board(quiet)
+    ENGINES[engine](study, out, workers or len(os.sched_getaffinity(0)), board)
+    failures = board.failures()
+    if failures:
+        where, why = failures[0]
+        raise RunFailedError(f"{len(failures)} of {len(study.configs)} runs failed; {where}: {why}")
+    diverged = board.count("diverged")
+    told = f", {diverged} of them diverged" if diverged else ""
+    sys.stdout.write(f"finished: {out} ({len(study.configs)} runs{told})\n")

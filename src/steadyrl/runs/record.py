@@ -1,0 +1,83 @@
+"""What a run at work leaves on the disk: a line for each logged update, checkpoints, and its end."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from steadyrl.runs import checkpoint, folder, metrics
+from steadyrl.runs.build import Learner
+from steadyrl.runs.checkpoint import Checkpoint
+from steadyrl.runs.config import RunConfig, config_hash
+
+SHARE: Final = 0.01
+"""Of the time that checkpoints may cost where their frequency is not given."""
+ROOM: Final = 4
+"""Checkpoints that the disk must have room for."""
+
+
+class Record:
+    """The counters of a run and its files."""
+
+    def __init__(self, config: RunConfig, learner: Learner, path: Path) -> None:
+        """Put learner and counters as they were at the last good checkpoint in the folder, and open its metrics."""
+        self.config, self.learner, self.path, self.hash = config, learner, path, config_hash(config)
+        self.update = self.episodes = self.steps = self.written = 0
+        self.diverged = False
+        self.clock, self.cost = time.perf_counter(), 0.0
+        last = checkpoint.last_good(path, self.hash, lambda found: metrics.check_against(path, found))
+        checkpoint.set_aside(path, last)
+        if last is not None:
+            learner.restore(last.state)
+            self.update = self.written = last.update
+            self.episodes, self.steps, self.diverged = last.episodes, last.steps, last.diverged
+        folder.reserve(path, ROOM * len(checkpoint.to_bytes(self._checkpoint(0, ""))))
+        self.metrics = metrics.Metrics(path, 0 if last is None else last.metrics_bytes)
+
+    @property
+    def over(self) -> bool:
+        """Is there nothing left to do?"""
+        return self.diverged or self.update == self.config.updates
+
+    @property
+    def logs(self) -> bool:
+        """Does the update that was just made belong in the metrics?"""
+        return self.over or self.update % self.config.log_every == 0
+
+    def count(self, episodes: int, steps: int, *, finite: bool) -> None:
+        """One more update, from so many episodes and steps; were its losses and parameters numbers?"""
+        self.update, self.episodes, self.steps = self.update + 1, self.episodes + episodes, self.steps + steps
+        self.diverged = not finite
+
+    def log(self, row: Mapping[str, float]) -> None:
+        """Add a line to the metrics."""
+        self.metrics.append({"update": self.update, "episodes": self.episodes, "steps": self.steps, **row})
+
+    @property
+    def due(self) -> bool:
+        """Is it time for a checkpoint? Always where the config says how often; otherwise when its cost is small."""
+        given = self.config.checkpoint_every is not None
+        return given or (time.perf_counter() - self.clock) * SHARE >= self.cost
+
+    def write(self) -> None:
+        """Write a checkpoint."""
+        began = time.perf_counter()
+        checkpoint.write(self.path, self._checkpoint(self.metrics.bytes, self.metrics.sync()))
+        self.written, self.clock = self.update, time.perf_counter()
+        self.cost = self.clock - began
+
+    def finish(self) -> folder.Done:
+        """Write the last checkpoint and how the run ended."""
+        if self.written < self.update:
+            self.write()
+        status = "diverged" if self.diverged else "finished"
+        folder.finish(self.path, status, self.update)
+        return folder.Done(status, self.update)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.metrics.close()
+
+    def _checkpoint(self, size: int, sha256: str) -> Checkpoint:
+        counters = (self.episodes, self.steps, size, sha256, self.diverged)
+        return Checkpoint(self.update, self.hash, *counters, state=self.learner.state())

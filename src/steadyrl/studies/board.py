@@ -1,0 +1,109 @@
+"""What one sees of a study while it goes: a live table on a terminal, lines elsewhere, or nothing."""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from steadyrl.runs.config import RunConfig
+from steadyrl.runs.metrics import NAME as METRICS
+from steadyrl.runs.together import Ending
+
+EVERY: Final = 10.0
+"""Seconds from one line to the next."""
+TAIL: Final = 4096
+"""Bytes that hold the last line of any metrics."""
+
+
+class Board:
+    """Which runs are done, running or failed, and how long the rest will take."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet, self.shown = quiet, 0.0
+        self.configs: dict[Path, RunConfig] = {}
+        self.endings: dict[Path, Ending] = {}
+        self.before = 0
+        self._live: Any = None
+
+    def __enter__(self) -> None:
+        self.start = time.monotonic()
+        if not self.quiet and sys.stderr.isatty():
+            from rich.console import Console  # noqa: PLC0415  only a terminal needs rich
+            from rich.live import Live  # noqa: PLC0415
+
+            self._live = Live(console=Console(stderr=True), auto_refresh=False)
+            self._live.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if self.configs:
+            self.show(now=True)
+        if self._live is not None:
+            self._live.stop()
+
+    def begin(self, runs: Sequence[tuple[Path, RunConfig]]) -> None:
+        """The study has these runs."""
+        self.configs = dict(runs)
+
+    def ended(self, path: Path, ending: Ending, before: bool = False) -> None:
+        """A run has ended, perhaps before this began."""
+        self.endings[path] = ending
+        self.before += self.configs[path].updates if before else 0
+
+    def count(self, *statuses: str) -> int:
+        """How many runs ended so."""
+        return sum(ending.status in statuses for ending in self.endings.values())
+
+    def failures(self) -> list[tuple[Path, str]]:
+        """The runs that failed, and why."""
+        return [(path, ending.message) for path, ending in self.endings.items() if ending.status == "failed"]
+
+    def show(self, now: bool = False) -> None:
+        """Show how far it is, if it is time for that."""
+        pause = 0.5 if self._live is not None else EVERY
+        if self.quiet or (not now and time.monotonic() - self.shown < pause):
+            return
+        self.shown = time.monotonic()
+        running = {path: update for path in self.configs if path not in self.endings if (update := _update(path))}
+        if self._live is not None:
+            self._live.update(self._table(running), refresh=True)
+        else:
+            counts = ", ".join(f"{number} {word}" for word, number in self._counts(running).items())
+            sys.stderr.write(f"{counts}, {self._left(running)} left\n")
+            sys.stderr.flush()
+
+    def _counts(self, running: dict[Path, int]) -> dict[str, int]:
+        done, diverged, failed = self.count("finished"), self.count("diverged"), self.count("failed")
+        waiting = len(self.configs) - len(self.endings) - len(running)
+        counts = {"done": done, "running": len(running), "waiting": waiting, "failed": failed}
+        return counts | ({"diverged": diverged} if diverged else {})
+
+    def _left(self, running: dict[Path, int]) -> str:
+        """The time that the rest will take at this pace."""
+        ended = sum(self.configs[path].updates for path in self.endings)
+        done, total = ended + sum(running.values()), sum(config.updates for config in self.configs.values())
+        if done <= self.before:
+            return "?" if done < total else "0:00:00"
+        seconds = round((time.monotonic() - self.start) * (total - done) / (done - self.before))
+        return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+
+    def _table(self, running: dict[Path, int]) -> Any:
+        from rich.table import Table  # noqa: PLC0415
+
+        table = Table(*self._counts(running), "time left", box=None, pad_edge=False)
+        table.add_row(*map(str, self._counts(running).values()), self._left(running))
+        return table
+
+
+def _update(path: Path) -> int:
+    """How far an unfinished run is, by its metrics; 0 if it has not begun."""
+    try:
+        with (path / METRICS).open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - TAIL))
+            lines = file.read().split(b"\n")
+        return int(json.loads(lines[-2])["update"])
+    except (OSError, ValueError, IndexError, KeyError, TypeError):
+        return 0

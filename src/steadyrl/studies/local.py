@@ -1,0 +1,125 @@
+"""The local engine: a study's runs on this machine's cores, one process a core, a stream of runs a process.
+
+The truth is on the disk: what is finished is skipped, what is not is gone on with, and several drivers may work on one
+study at once, for a run is locked by whoever is at it.
+"""
+
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from steadyrl.runs import folder
+from steadyrl.runs.config import RunConfig
+from steadyrl.runs.errors import CorruptError, Interrupted, LockedError, RunError
+from steadyrl.runs.run import train
+from steadyrl.runs.signals import Stop
+from steadyrl.runs.together import Ending, shared_key, train_together
+from steadyrl.runs.view import Quiet
+from steadyrl.studies import attempts
+from steadyrl.studies.board import Board
+from steadyrl.studies.processes import Died, outcomes
+from steadyrl.studies.study import Study
+
+Task = tuple[tuple[RunConfig, Path], ...]
+"""Runs that a worker trains in one go, with their folders."""
+
+AT_ONCE: Final = 20
+"""Runs in step at the most: more are hardly faster, and workers would end at very different times."""
+TICK: Final = 0.5
+"""Seconds from one look at the signals to the next."""
+
+
+def run_local(study: Study, out: Path, workers: int, board: Board) -> None:
+    """Finish a study's runs. Stop it at any time: the same call goes on."""
+    stop = Stop()
+    with stop.listening(), board:
+        study.write(out)
+        waiting = [(config, study.path_of(config, out)) for config in study.configs]
+        board.begin([(path, config) for config, path in waiting])
+        waiting = [run for run in waiting if not _was_finished(run[1], board)]
+        while waiting:
+            waiting = _pass(tasks_of(waiting), workers, board, stop)
+            if waiting:  # others are at them
+                time.sleep(TICK)
+
+
+def tasks_of(runs: Iterable[tuple[RunConfig, Path]]) -> list[Task]:
+    """Runs that can be trained in step together, others alone; the longest first."""
+    groups: dict[str, list[tuple[RunConfig, Path]]] = {}
+    for config, path in runs:
+        groups.setdefault(shared_key(config) or str(path), []).append((config, path))
+    tasks = [tuple(group[k : k + AT_ONCE]) for group in groups.values() for k in range(0, len(group), AT_ONCE)]
+    return sorted(tasks, key=lambda task: -sum(config.updates for config, _ in task))
+
+
+def _pass(tasks: Sequence[Task], workers: int, board: Board, stop: Stop) -> list[tuple[RunConfig, Path]]:
+    """Do the tasks; the runs that other drivers were at."""
+    busy: list[tuple[RunConfig, Path]] = []
+    waiting = deque(tasks)
+    for found in outcomes(execute, waiting, workers, TICK):
+        if stop.number is not None:
+            raise Interrupted(stop.number, "stopped: the same command goes on from there")
+        board.show()
+        if found is None:
+            continue
+        task, endings = found
+        if isinstance(endings, Died):
+            waiting.extend(((config, path),) for config, path in task if _try_again(path, board))
+            continue
+        for (config, path), ending in zip(task, endings, strict=True):
+            if ending.status == "busy":
+                busy.append((config, path))
+            else:
+                board.ended(path, ending)
+    return busy
+
+
+def execute(task: Task) -> list[Ending]:
+    """Train the runs of a task, in a worker: in step if there are several, one by one if that does not work."""
+    stop = Stop()
+    try:
+        if len(task) == 1:
+            endings = [_alone(*task[0])]
+        else:
+            with stop.listening():
+                endings = train_together(task, stop)
+    except (RunError, ValueError, MemoryError):
+        endings = [_alone(*run) for run in task]
+    except Interrupted:
+        return [Ending("busy")] * len(task)
+    for (_, path), ending in zip(task, endings, strict=True):
+        attempts.note(path, ending)
+    return endings
+
+
+def _alone(config: RunConfig, path: Path) -> Ending:
+    try:
+        return Ending(train(config=config, out=path, view=Quiet()).status)
+    except LockedError as error:
+        return Ending("busy", str(error))
+    except Exception as error:  # whatever an environment of a user's raises, the other runs go on
+        return Ending("failed", f"{type(error).__name__}: {error}" if not isinstance(error, RunError) else str(error))
+
+
+def _was_finished(path: Path, board: Board) -> bool:
+    try:
+        end = folder.done(path)
+    except CorruptError as error:
+        board.ended(path, Ending("failed", str(error)))
+        return True
+    if end is not None:
+        board.ended(path, Ending(end.status), before=True)
+    return end is not None
+
+
+def _try_again(path: Path, board: Board) -> bool:
+    """A worker died at this run: may it be tried once more?"""
+    deaths = attempts.died(path)
+    if deaths < attempts.MOST:
+        return True
+    ending = Ending("failed", f"its process died {deaths} times: out of memory?")
+    attempts.note(path, ending)
+    board.ended(path, ending)
+    return False

@@ -1,0 +1,195 @@
+"""The local engine: every run once, whatever happens to whom."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from steadyrl.runs import RunConfig, load
+from steadyrl.runs.together import Ending
+from steadyrl.studies import attempts, local
+from steadyrl.studies.board import Board
+from steadyrl.studies.study import Study, study_from
+
+ROOT = Path(__file__).parents[2]
+SMALL = {
+    "seeds": 5,
+    "run": {"env": "steadyrl/Maze-v0", "n": 8, "updates": 60, "log_every": 10, "checkpoint_every": 10},
+    "grid": {"measure": ["gini_deviation", "variance"], "env_options": {"noise": ["gaussian", "uniform"]}},
+    "cases": [{}, {"backend": "gymnasium", "updates": 12}],
+}
+
+
+def command(folder, *options):
+    return [sys.executable, "-m", "steadyrl", "study", str(folder / "small.toml"), "--out", str(folder / "out"), *options]
+
+
+def write(folder, text):
+    folder.mkdir(exist_ok=True)
+    (folder / "small.toml").write_text(text)
+    return folder
+
+
+TOML = """
+seeds = 5
+[run]
+env = "steadyrl/Maze-v0"
+n = 8
+updates = 300
+log_every = 10
+checkpoint_every = 10
+[grid]
+measure = ["gini_deviation", "variance"]
+env_options.noise = ["gaussian", "uniform"]
+[[cases]]
+[[cases]]
+backend = "gymnasium"
+updates = 15
+"""
+
+
+def results(folder):
+    """The bytes of all that the runs computed."""
+    wanted = ("metrics.jsonl", "ckpt-300", "ckpt-290", "ckpt-15", "ckpt-10")
+    return {
+        f"{path.parent.name}/{path.name}": path.read_bytes()
+        for path in sorted((folder / "out" / "runs").glob("*/*"))
+        if path.name in wanted
+    }
+
+
+def progress(folder):
+    """What the runs have written so far, and how much of it."""
+    return {path: path.stat().st_size for path in (folder / "out").glob("runs/*/metrics.jsonl")}
+
+
+def test_a_study_stopped_at_random_moments_ends_with_the_same_bytes(tmp_path):
+    whole = write(tmp_path / "whole", TOML)
+    subprocess.run(command(whole, "--workers", "2", "--quiet"), check=True, cwd=ROOT, capture_output=True)
+    expected = results(whole)
+    assert len(expected) == 40 * 3
+    broken, rng, stops = write(tmp_path / "broken", TOML), random.Random(0), 0
+    for attempt in range(30):
+        driver = subprocess.Popen(
+            command(broken, "--workers", "2", "--quiet"), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        before = progress(broken)
+        while driver.poll() is None and progress(broken) == before:
+            time.sleep(0.01)
+        try:
+            driver.wait(timeout=0.6 * rng.random())
+            break
+        except subprocess.TimeoutExpired:
+            stops += 1
+            driver.send_signal((signal.SIGKILL, signal.SIGINT, signal.SIGTERM)[attempt % 3])
+            if driver.wait(timeout=20) == 0:  # it was just done
+                break
+            assert driver.returncode in (-signal.SIGKILL, 130, 143)
+    assert stops >= 3
+    assert driver.returncode == 0
+    assert results(broken) == expected
+
+
+def test_several_drivers_at_once_do_every_run_once(tmp_path):
+    folder = write(tmp_path / "shared", TOML.replace("300", "100"))
+    drivers = [
+        subprocess.Popen(
+            command(folder, "--workers", "1", "--quiet"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(3)
+    ]
+    for driver in drivers:
+        assert driver.wait(timeout=120) == 0, driver.stderr.read()
+        driver.stdout.close()
+        driver.stderr.close()
+    runs = sorted((folder / "out" / "runs").iterdir())
+    assert len(runs) == 40
+    for run in runs:
+        lines = (run / "metrics.jsonl").read_text().splitlines()
+        updates = [json.loads(line)["update"] for line in lines]
+        assert updates == sorted(set(updates))
+        assert load(run).status == "finished"
+
+
+def test_a_finished_study_is_not_done_again(tmp_path):
+    small = study_from({**SMALL, "cases": [{}]}, "small")
+    first, second = Board(quiet=True), Board(quiet=True)
+    local.run_local(small, tmp_path, 1, first)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("runs/*/*")}
+    local.run_local(small, tmp_path, 1, second)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("runs/*/*")} == before
+    assert first.count("finished") == second.count("finished") == 20
+
+
+def test_a_failing_run_never_stops_the_rest(tmp_path):
+    configs = [RunConfig("steadyrl/Maze-v0", n=5, updates=3, seed=seed) for seed in range(3)]
+    broken = RunConfig("NoSuchEnv-v0", n=5, updates=3)
+    study, board = Study("mixed", (configs[0], broken, *configs[1:])), Board(quiet=True)
+    local.run_local(study, tmp_path, 1, board)
+    assert board.count("finished") == 3
+    ((where, why),) = board.failures()
+    assert where == study.path_of(broken, tmp_path)
+    assert "NoSuchEnv" in why
+    assert attempts.failure(where) == why
+
+
+def die(_):
+    os._exit(9)
+
+
+def test_a_run_whose_process_dies_is_tried_three_times(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "execute", die)
+    config = RunConfig("steadyrl/Maze-v0", n=5, updates=3)
+    study, board = Study("deadly", (config,)), Board(quiet=True)
+    local.run_local(study, tmp_path, 1, board)
+    ((where, why),) = board.failures()
+    assert "died 3 times" in why
+    monkeypatch.undo()
+    again = Board(quiet=True)
+    local.run_local(study, tmp_path, 1, again)
+    assert again.count("finished") == 1
+    assert attempts.failure(where) is None
+
+
+def test_runs_that_share_their_settings_are_trained_in_step():
+    configs = study_from(SMALL, "small").configs
+    tasks = local.tasks_of((config, Path(str(k))) for k, config in enumerate(configs))
+    assert sorted(map(len, tasks)) == [1] * 20 + [10, 10]
+    assert sum(map(len, tasks)) == len(configs)
+
+
+def test_the_board_says_how_far_it_is(tmp_path, capsys):
+    board = Board()
+    configs = [RunConfig("steadyrl/Maze-v0", seed=seed) for seed in range(4)]
+    with board:
+        board.begin([(tmp_path / str(config.seed), config) for config in configs])
+        board.ended(tmp_path / "0", Ending("finished"))
+        board.ended(tmp_path / "1", Ending("failed", "why"))
+        (tmp_path / "2").mkdir()
+        (tmp_path / "2" / "metrics.jsonl").write_text('{"update": 500}\n{"upd')
+        time.sleep(0.01)
+    assert "1 done, 1 running, 1 waiting, 1 failed" in capsys.readouterr().err
+    assert board.failures() == [(tmp_path / "1", "why")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[run]\nenv = "os:CartPole-v1"', "imports a module: give --allow-import"),
+        ('[run]\nenv = "CartPole-v1"\nlamb = 1', "unknown field 'lamb'"),
+    ],
+)
+def test_a_bad_file_is_refused_before_anything_is_run(text, message, tmp_path):
+    folder = write(tmp_path / "bad", text)
+    done = subprocess.run(command(folder), check=False, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "out").exists()

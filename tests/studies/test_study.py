@@ -1,0 +1,152 @@
+"""A study's file: what it means, and what is said of a wrong one."""
+
+import pytest
+
+from steadyrl import measures
+from steadyrl.runs import BadInputError
+from steadyrl.runs.toml import read_fields
+from steadyrl.studies.study import preset, preset_names, run_name, study_from
+
+GRID = """
+title = "Two measures"
+seeds = 2
+[run]
+env = "steadyrl/Maze-v0"
+updates = 10
+env_options.max_steps = 50
+[grid]
+estimator = ["paper", "influence"]
+env_options.noise = ["gaussian", "pareto"]
+[[cases]]
+measure = "gini_deviation"
+grid.lam = [0.5, 1.0]
+[[cases]]
+measure = "variance"
+lam = 0.1
+env_options.goal_reward = 10.0
+[quick]
+updates = 3
+seeds = 1
+"""
+
+
+def study(text, **options):
+    return study_from(read_fields(text, "test"), "test", **options)
+
+
+def test_every_combination_of_cases_grid_and_seeds_is_one_run():
+    found = study(GRID)
+    assert len(found.configs) == 2 * 2 * 2 * 2 + 2 * 2 * 2
+    gini = [config for config in found.configs if config.measure == "gini_deviation"]
+    assert {(c.lam, c.estimator, c.env_options["noise"], c.seed) for c in gini} == {
+        (lam, estimator, noise, seed)
+        for lam in (0.5, 1.0)
+        for estimator in ("paper", "influence")
+        for noise in ("gaussian", "pareto")
+        for seed in (0, 1)
+    }
+    assert {config.env_options["max_steps"] for config in found.configs} == {50}
+    assert {"goal_reward" in config.env_options for config in gini} == {False}
+    assert len({run_name(config) for config in found.configs}) == len(found.configs)
+
+
+def test_options_change_what_the_file_says():
+    quick = study(GRID, quick=True)
+    assert {config.updates for config in quick.configs} == {3}
+    assert {config.seed for config in quick.configs} == {0}
+    changed = study(GRID, quick=True, seeds=3, updates=7, estimators=["jackknife"])
+    assert {(config.updates, config.estimator) for config in changed.configs} == {(7, "jackknife")}
+    assert {config.seed for config in changed.configs} == {0, 1, 2}
+
+
+def test_the_same_run_is_made_once():
+    twice = study('[run]\nenv = "CartPole-v1"\n[[cases]]\ngrid.lam = [0.5, 1]\n[[cases]]\ngrid.lam = [1.0, 2.0]')
+    assert [config.lam for config in twice.configs] == [0.5, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[run]\nenv = "CartPole-v1"\nlamb = 1', "unknown field 'lamb': did you mean 'lam'?"),
+        ('[run]\nenv = "CartPole-v1"\nlam = "1"', "lam = '1': must be a number"),
+        ('[run]\nenv = "CartPole-v1"\n[grid]\nlam = []', "grid.lam = []: must be a list of one value or more"),
+        ('[run]\nenv = "CartPole-v1"\n[grid]\nlam = 1', "grid.lam = 1: must be a list of one value or more"),
+        ('[run]\nenv = "CartPole-v1"\nlam = 1\nlam = 2', "is not TOML"),
+        ('[run]\nenv = "CartPole-v1"\n[grid]\nmeasure = ["gini"]', "'gini'"),
+        ('[run]\nenv = "CartPole-v1"\n[grid]\nlam = [1, -1]', "lam = -1: must be >= 0"),
+        ('env = "CartPole-v1"', "unknown key 'env': known are title, about, seeds, run"),
+        ('title = "nothing"', "has neither [run] nor [[cases]]"),
+        ('seeds = 0\n[run]\nenv = "CartPole-v1"', "seeds = 0: must be a number from 1"),
+        ('seeds = true\n[run]\nenv = "CartPole-v1"', "seeds = True: must be a number from 1"),
+        ('cases = []\n[run]\nenv = "CartPole-v1"', "cases = []: must be a list of one table or more"),
+        ('run = 3', "run = 3: must be a table, [run]"),
+        ('title = 3\n[run]\nenv = "CartPole-v1"', "title = 3: must be text"),
+        ('[run]\nn = 3', "env is missing"),
+        ('[run]\nenv = "CartPole-v1"\n[quick]\nupdate = 3', "quick: unknown field 'update': did you mean 'updates'?"),
+        ('[run]\nenv = "CartPole-v1"\n[[cases]]\nlam = 1\n[[cases]]\nalpha = 1', "case 2: unknown field 'alpha'"),
+    ],
+)
+def test_what_is_wrong_is_named(text, message):
+    with pytest.raises(BadInputError) as caught:
+        study(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+TABLE_2 = {  # the seed's tab:maze_param: learning rate and lambda under Gaussian, Pareto, Uniform and Handcraft
+    "cvar_deviation": [(1e-3, 0.6), (1e-3, 0.6), (1e-3, 0.7), (1e-3, 0.6)],
+    "gini_deviation": [(1e-3, 1.0), (1e-3, 1.3), (1e-4, 1.4), (1e-3, 1.3)],
+    "inter_quantile_range": [(1e-3, 0.3), (1e-3, 0.3), (7e-4, 0.3), (5e-4, 0.3)],
+    "mean_deviation": [(1e-3, 0.8), (1e-3, 0.9), (1e-3, 0.9), (1e-3, 0.8)],
+    "mean_median_deviation": [(1e-3, 0.7), (1e-3, 0.8), (1e-3, 0.8), (7e-4, 0.8)],
+    "variance": [(1e-4, 0.1)] * 4,
+    "standard_deviation": [(1e-3, 0.7), (7e-4, 1.0), (7e-4, 1.0), (1e-3, 1.0)],
+    "semi_variance": [(5e-4, 0.1)] * 4,
+    "semi_standard_deviation": [(1e-3, 1.2), (1e-3, 1.2), (1e-3, 1.3), (1e-3, 1.2)],
+}
+TABLES_3_TO_5 = {
+    "lunarlander": {
+        "cvar_deviation": (7e-4, 0.4), "gini_deviation": (7e-4, 0.6), "inter_quantile_range": (7e-4, 0.4),
+        "mean_deviation": (7e-4, 0.6), "mean_median_deviation": (7e-4, 0.6), "variance": (3e-4, 0.4),
+        "standard_deviation": (7e-4, 0.4), "semi_variance": (7e-4, 0.4), "semi_standard_deviation": (7e-4, 0.6),
+    },
+    "pendulum": {
+        "cvar_deviation": (1e-4, 0.4), "gini_deviation": (1e-4, 0.6), "inter_quantile_range": (1e-4, 0.2),
+        "mean_deviation": (1e-4, 0.6), "mean_median_deviation": (1e-4, 0.6), "variance": (1e-4, 0.2),
+        "standard_deviation": (1e-4, 0.6), "semi_variance": (1e-4, 0.4), "semi_standard_deviation": (1e-4, 0.8),
+    },
+    "cheetah": {
+        "cvar_deviation": (3e-4, 0.1), "gini_deviation": (3e-4, 0.1), "inter_quantile_range": (3e-4, 0.05),
+        "mean_deviation": (3e-4, 0.05), "mean_median_deviation": (3e-4, 0.05), "variance": (1e-4, 0.1),
+        "standard_deviation": (3e-4, 0.05), "semi_variance": (1e-4, 0.1), "semi_standard_deviation": (3e-4, 0.05),
+    },
+}  # fmt: skip
+
+
+def test_the_maze_preset_is_the_papers_table():
+    found = study_from(preset("maze"), "maze")
+    for name, row in TABLE_2.items():
+        for noise, numbers in zip(("gaussian", "pareto", "uniform", "handcraft"), row, strict=True):
+            cell = [c for c in found.configs if c.measure == name and c.env_options["noise"] == noise]
+            assert {(c.policy_rate, c.lam) for c in cell} == {numbers}
+            assert {(c.estimator, c.seed) for c in cell} == {(e, s) for e in ("paper", "influence") for s in range(10)}
+            slow = (name, noise) == ("gini_deviation", "uniform")
+            assert {c.updates for c in cell} == {5000 if slow else 2000}
+    assert len(found.configs) == 720
+
+
+@pytest.mark.parametrize("name", TABLES_3_TO_5)
+def test_the_other_presets_are_the_papers_tables(name):
+    found = study_from(preset(name), name)
+    numbers = {c.measure: (c.policy_rate, c.lam) for c in found.configs if c.lam > 0}
+    assert numbers == TABLES_3_TO_5[name]
+    assert set(numbers) == set(measures.names()) & set(numbers)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_preset_can_be_had_quickly(name):
+    whole, quick = study_from(preset(name), name), study_from(preset(name), name, quick=True)
+    work = [sum(config.updates * config.n for config in found.configs) for found in (whole, quick)]
+    assert work[1] < work[0] / 5
+    assert whole.title
+    assert whole.about
