@@ -7,6 +7,7 @@ each, timed in turns; the number given is steps a second, as a ratio.
 """
 
 import argparse
+import json
 import math
 import os
 import shutil
@@ -20,32 +21,48 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREA
 import gymnasium as gym
 import numpy as np
 
-import steadyrl  # noqa: F401  registers the Maze
-from steadyrl import estimators, streams
-from steadyrl.algorithms import _tabular_kernel
+from steadyrl import streams
+from steadyrl.algorithms.penalty import PenaltySettings
+from steadyrl.algorithms.tabular import InStep, TabularReinforce, TabularSettings
 from steadyrl.envs import NOISES, maze_spec
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts._maze import CompiledMaze
+from steadyrl.runs import RunConfig, train
+from steadyrl.runs.together import train_together
+from steadyrl.runs.view import Quiet
 
 N, GAMMA, LAM, POLICY_RATE, VALUE_RATE = 50, 0.999, 1.0, 1e-3, 1e-2
 
 
 def ours(updates, runs):
-    """Every run in step with the others: one compiled call plays them, one NumPy call has all their coefficients."""
-    compiled = CompiledMaze(maze_spec(), NOISES["uniform"])
-    theta, value, baseline = np.zeros((runs, 36, 4)), np.zeros((runs, 36)), np.zeros((runs, 36))
-    settings = tuple(np.full(runs, x) for x in (GAMMA, LAM, POLICY_RATE, VALUE_RATE))
-    discounts = GAMMA ** np.arange(100)
-    steps, seeds = 0, list(range(runs))
+    """The runs of a study, in step as its engine trains them, each with its folder, metrics and checkpoints."""
+    with tempfile.TemporaryDirectory() as folder:
+        configs = [_config(updates, seed) for seed in range(runs)]
+        paths = [Path(folder) / str(config.seed) for config in configs]
+        if runs == 1:
+            train(config=configs[0], out=paths[0], view=Quiet())
+        else:
+            train_together(list(zip(configs, paths, strict=True)))
+        last = [json.loads((path / "metrics.jsonl").read_text().splitlines()[-1]) for path in paths]
+    return sum(row["steps"] for row in last), sum(row["return"] for row in last) / runs
+
+
+def in_memory(updates, runs):
+    """The same without folders: what a loop of one's own gets."""
+    settings = TabularSettings(PenaltySettings("gini_deviation", LAM), GAMMA, POLICY_RATE, VALUE_RATE)
+    in_step = InStep([TabularReinforce(36, 4, settings) for _ in range(runs)])
+    compiled, steps, seeds = CompiledMaze(maze_spec(), NOISES["uniform"]), 0, list(range(runs))
     for k in range(updates):
-        policies = softmax(theta)
+        policies = in_step.policies()
         e = compiled.play(policies, N, seeds, k)
-        returns = e.rewards @ discounts
-        c = estimators.influence.coefficients("gini_deviation", returns)
-        episodes = (e.states, e.actions, e.rewards, e.lengths)
-        _tabular_kernel.reinforce(theta, value, baseline, policies, episodes, c, settings, False)
+        returns = in_step.update((e.states, e.actions, e.rewards, e.lengths), policies)
         steps += int(e.lengths.sum())
     return steps, float(returns.mean())
+
+
+def _config(updates, seed):
+    fields = {"measure": "gini_deviation", "lam": LAM, "n": N, "policy_rate": POLICY_RATE, "value_rate": VALUE_RATE}
+    return RunConfig("steadyrl/Maze-v0", {"noise": "uniform"}, updates=updates, seed=seed, log_every=20, **fields)
 
 
 def gymnasium_loop(updates):
@@ -153,7 +170,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer updates")
     updates = 100 if parser.parse_args().quick else 1000
     print("# Maze: collection plus update, steps a second\n")
-    ours(3, 2)
+    ours(3, 1), ours(3, 2), in_memory(3, 1)
     with tempfile.TemporaryDirectory() as folder:
         program = build_c(Path(folder))
 
@@ -162,18 +179,18 @@ def main():
             steps, mean = out.stdout.split()
             return int(steps), float(mean)
 
-        print("| runs in step | ours / C | ours / Gymnasium and NumPy | ours / lists and floats |\n|---|---|---|---|")
+        head = ("runs in step", "study / C", "in memory / C", "study / Gymnasium and NumPy", "study / lists and floats")
+        print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
         lists = max(rate(plain_python, 5) for _ in range(3))
         loop = max(rate(gymnasium_loop, 2) for _ in range(2))
-        for runs in (1, 10, 40):
-            mine, theirs = [], []
+        for runs in (1, 10, 20, 40):
+            study, memory, theirs = [], [], []
             for _ in range(3):
-                mine.append(rate(ours, updates, runs))
+                study.append(rate(ours, updates, runs))
+                memory.append(rate(in_memory, updates, runs))
                 theirs.append(rate(c_loop, updates, runs) if program else math.nan)
-            print(
-                f"| {runs} | {max(mine) / max(theirs):.2f} | {max(mine) / loop:.0f} | {max(mine) / lists:.0f} |",
-                flush=True,
-            )
+            a, b, c = max(study), max(memory), max(theirs)
+            print(f"| {runs} | {a / c:.2f} | {b / c:.2f} | {a / loop:.0f} | {a / lists:.0f} |", flush=True)
         if program:
             (a, x), (b, y) = ours(50, 10), c_loop(50, 10)
             print(f"\nSame work: {a} and {b} steps in 50 updates of 10 runs, mean return {x:.4f} and {y:.4f}.")

@@ -27,7 +27,16 @@ SMALL = {
 
 
 def command(folder, *options):
-    return [sys.executable, "-m", "steadyrl", "study", str(folder / "small.toml"), "--out", str(folder / "out"), *options]
+    return [
+        sys.executable,
+        "-m",
+        "steadyrl",
+        "study",
+        str(folder / "small.toml"),
+        "--out",
+        str(folder / "out"),
+        *options,
+    ]
 
 
 def write(folder, text):

@@ -1,30 +1,129 @@
-"""`steadyrl reproduce`: the paper's studies, each by its name."""
+"""`steadyrl reproduce`: the paper's studies, each by its name, with their figures, tables and verdicts."""
 
 import os
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-import tyro
+from tyro.conf import Positional, arg
+
+TRAINING = ("maze", "maze-best", "maze-windows", "sensitivity", "lunarlander", "pendulum", "cheetah", "baselines")
+"""Studies of training runs; the other two are about gradients alone."""
+ALL = ("estimators", "gradient-variance", *TRAINING)
+Name = Literal[
+    "maze",
+    "lunarlander",
+    "pendulum",
+    "cheetah",
+    "gradient-variance",
+    "sensitivity",
+    "estimators",
+    "maze-best",
+    "maze-windows",
+    "baselines",
+    "all",
+]
 
 
 def reproduce(
-    study: Annotated[Literal["estimators"], tyro.conf.Positional],
+    study: Annotated[Name, Positional],
     /,
     *,
-    out: Path | None = None,
-    replications: int = 20_000,
-    seed: int = 0,
-    workers: int | None = None,
+    out: Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="(default: out/ and the study's name)")] = None,
+    budget: Literal["full", "quick"] = "full",
+    seeds: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None,
+    updates: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None,
+    estimators: Annotated[str | None, arg(metavar="NAME,...", help_behavior_hint="")] = None,
+    workers: Annotated[int | None, arg(metavar="INT", help_behavior_hint="(default: the number of cores)")] = None,
+    replications: Annotated[int | None, arg(metavar="INT", help_behavior_hint="(default: 20000)")] = None,
+    quiet: Annotated[bool, arg(help_behavior_hint="")] = False,
 ) -> None:
-    """Run a study of the paper and write its tables and figures. Stop it at any time: the same command goes on.
+    """Run a study of the paper; write tables, figures, verdicts, a report. Stop it any time: the same command goes on.
 
     Args:
-        study: `estimators`: bias and variance of each estimator of each measure against exact gradients.
-        out: Where to write; out/<study> by default.
-        replications: Samples drawn for each cell of the table (the jackknife takes fewer where they are large).
-        seed: Every number of the study follows from it.
-        workers: Processes at work; as many as there are cores by default.
+        study: `maze`, `lunarlander`, `pendulum`, `cheetah`: the paper's training; `sensitivity`: learning rates and
+            lambdas; `gradient-variance`: of each measure while it learns; `estimators`: bias and variance against exact
+            gradients; `maze-best`, `maze-windows`, `baselines`: beyond the paper; or `all`.
+        out: Where to write.
+        budget: quick is for a look in minutes.
+        seeds: Seeds of each combination, instead of the study's.
+        updates: Updates of each run, instead of the study's.
+        estimators: Such as paper,influence, instead of the study's.
+        workers: Processes at work.
+        replications: `estimators`: samples drawn for each cell of its table.
+        quiet: Show nothing but how it ended.
     """
+    from steadyrl.cli._study import at_least_one
+
+    at_least_one(workers=workers, seeds=seeds, updates=updates)
+    given = {"seeds": seeds, "updates": updates, "estimators": estimators}
+    cores = workers or len(os.sched_getaffinity(0))
+    for name in ALL if study == "all" else (study,):
+        folder = (out / name if study == "all" else out) if out is not None else Path("out") / name
+        if name == "estimators":
+            _estimators(folder, budget, given, cores, replications, quiet=quiet)
+        elif name == "gradient-variance":
+            _gradient_variance(folder, budget, given, cores, quiet=quiet)
+        else:
+            _training(name, folder, budget, given, cores, quiet=quiet)
+
+
+def _training(name: str, out: Path, budget: str, given: dict[str, Any], workers: int, *, quiet: bool) -> None:
+    from steadyrl.cli._study import command_line, run_study
+    from steadyrl.report.study import write
+    from steadyrl.runs.errors import RunError
+    from steadyrl.studies.claims import write_claims
+    from steadyrl.studies.results import read
+    from steadyrl.studies.study import preset, study_from
+
+    command = command_line("reproduce", name, budget=budget, **given)
+    options = {**given, "estimators": given["estimators"] and given["estimators"].split(",")}
+    chosen = study_from(preset(name), name, quick=budget == "quick", command=command, **options)
+    failed: RunError | None = None
+    try:
+        run_study(chosen, out, "local", workers, quiet=quiet)
+    except RunError as error:  # what there is is reported all the same
+        failed = error
+    results = read(out)
+    paths = [*write_claims(results), *write(results)]
+    _tell(paths)
+    if failed is not None:
+        raise failed
+
+
+def _estimators(
+    out: Path, budget: str, given: dict[str, Any], workers: int, replications: int | None, *, quiet: bool
+) -> None:
+    from steadyrl.report import _estimators as report
+    from steadyrl.studies import estimators
+
+    wanted = replications if replications is not None else 2_000 if budget == "quick" else 20_000
+    if wanted < 100:
+        raise ValueError(f"replications = {wanted}: must be >= 100")
+    _refuse("estimators", {k: given[k] for k in ("seeds", "updates", "estimators")})
+    _with_bar("cells", lambda: estimators.run(out, replications=wanted, workers=workers), quiet=quiet)
+    _tell(report.write([c for c in estimators.read(out) if c.seed == 0 and c.budget == wanted], out))
+
+
+def _gradient_variance(out: Path, budget: str, given: dict[str, Any], workers: int, *, quiet: bool) -> None:
+    from steadyrl.report import _gradient_variance as report
+    from steadyrl.studies import gradient_variance
+
+    _refuse("gradient-variance", {"estimators": given["estimators"]})
+    quick = budget == "quick"
+    seeds, updates = given["seeds"] or (3 if quick else 10), given["updates"] or (400 if quick else 2000)
+    _with_bar("cells", lambda: gradient_variance.run(out, seeds=seeds, updates=updates, workers=workers), quiet=quiet)
+    _tell(report.write(gradient_variance.read(out), out))
+
+
+def _refuse(study: str, options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(f"{name} = {value!r}: must be left out with {study}")
+
+
+def _with_bar(what: str, work: Callable[[], Iterator[tuple[int, int]]], *, quiet: bool) -> None:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -35,25 +134,16 @@ def reproduce(
         TimeRemainingColumn,
     )
 
-    from steadyrl.report import _estimators as report
-    from steadyrl.studies import estimators
-
-    for name, value, least in (
-        ("replications", replications, 100),
-        ("workers", 1 if workers is None else workers, 1),
-        ("seed", seed, 0),
-    ):
-        if value < least:
-            raise ValueError(f"{name} = {value}: must be >= {least}")
-    folder = out or Path("out") / study
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console()
-    with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
-        task = bar.add_task("cells")
-        cores = workers or os.cpu_count() or 1
-        for done, total in estimators.run(folder, replications=replications, seed=seed, workers=cores):
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), disable=quiet) as bar:
+        task = bar.add_task(what)
+        for done, total in work():
             bar.update(task, completed=done, total=total)
-    cells = [c for c in estimators.read(folder) if c.seed == seed and c.budget == replications]
-    paths = report.write(cells, folder)
-    console.print((folder / "claims.md").read_text(), highlight=False, markup=False, soft_wrap=True)
-    console.print("written: " + ", ".join(map(str, paths)), highlight=False, markup=False, soft_wrap=True)
+
+
+def _tell(paths: list[Path]) -> None:
+    """Print the verdicts, and where everything is."""
+    for path in paths:
+        if path.name == "claims.md":
+            sys.stdout.write(path.read_text(encoding="utf-8") + "\n")
+    sys.stdout.write("written: " + ", ".join(map(str, paths)) + "\n")

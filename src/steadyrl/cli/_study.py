@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
@@ -40,22 +40,14 @@ def study(
         allow_import: Let the id of an environment in the file import a module.
     """
     from steadyrl.cli._train import check_import, plain_warnings
-    from steadyrl.runs.errors import BadInputError
     from steadyrl.runs.toml import read_file
     from steadyrl.studies.study import preset, preset_names, study_from
 
     path = Path(file)
     plan = preset(file) if file in preset_names() and not path.exists() else read_file(path)
     name = path.name.removesuffix(".toml")
-    options = {
-        "seeds": seeds,
-        "updates": updates,
-        "estimators": estimators,
-        "budget": None if budget == "full" else budget,
-    }
-    command = " ".join(
-        ["steadyrl study", file, *(f"--{option} {value}" for option, value in options.items() if value is not None)]
-    )
+    at_least_one(workers=workers, seeds=seeds, updates=updates)
+    command = command_line("study", file, budget=budget, seeds=seeds, updates=updates, estimators=estimators)
     chosen = study_from(
         plan,
         name,
@@ -67,10 +59,22 @@ def study(
     )
     for config in chosen.configs:
         check_import(config.env, file, allow_import=allow_import)
-    if workers is not None and workers < 1:
-        raise BadInputError(f"workers = {workers}: must be >= 1")
     with plain_warnings():
         run_study(chosen, out or Path("out") / name, engine, workers, quiet=quiet)
+
+
+def at_least_one(**numbers: int | None) -> None:
+    """Refuse a number below 1."""
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise ValueError(f"{name} = {number}: must be >= 1")
+
+
+def command_line(command: str, study: str, *, budget: str, **options: Any) -> str:
+    """How to run a study again."""
+    given = {"budget": None if budget == "full" else budget, **options}
+    told = (f"--{option} {value}" for option, value in given.items() if value is not None)
+    return " ".join(["steadyrl", command, study, *told])
 
 
 def run_study(study: "Study", out: Path, engine: str, workers: int | None, *, quiet: bool) -> None:
