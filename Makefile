@@ -24,8 +24,8 @@ $(VENV)/.dev: $(VENV)/bin/python requirements/dev.txt pyproject.toml
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
-reproduce: $(VENV)/.base  ## The study of the paper, as far as it exists, with figures and tables in out/
-	$(BIN)/steadyrl reproduce estimators --out $(OUT)/estimators
+reproduce: $(VENV)/.base  ## The Maze study of the paper, with figures, verdicts and a report in out/maze
+	$(BIN)/steadyrl reproduce maze --out $(OUT)/maze
 
 test: $(VENV)/.dev  ## All tests
 	$(BIN)/python -m pytest -n auto tests src
@@ -44,6 +44,8 @@ bench: $(VENV)/.dev  ## Side by side, as ratios
 	$(BIN)/python benchmarks/measures.py
 	$(BIN)/python benchmarks/maze.py
 	$(BIN)/python benchmarks/steppers.py
+	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/study.py
 
 docs: $(VENV)/.docs  ## The site, in site/
 	$(BIN)/mkdocs build --strict

@@ -82,7 +82,7 @@ def _training(name: str, out: Path, budget: str, given: dict[str, Any], workers:
     chosen = study_from(preset(name), name, quick=budget == "quick", command=command, **options)
     failed: RunError | None = None
     try:
-        run_study(chosen, out, "local", workers, quiet=quiet)
+        run_study(chosen, out, workers, quiet=quiet)
     except RunError as error:  # what there is is reported all the same
         failed = error
     results = read(out)

@@ -1,6 +1,5 @@
 """`steadyrl study`: a grid of runs from a file, on all cores."""
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,7 +15,8 @@ def study(
     /,
     *,
     out: Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="(default: out/ and the study's name)")] = None,
-    engine: Literal["local"] = "local",
+    engine: Literal["local", "ray"] = "local",
+    address: Annotated[str | None, arg(metavar="ADDRESS", help_behavior_hint="")] = None,
     workers: Annotated[int | None, arg(metavar="INT", help_behavior_hint="(default: the number of cores)")] = None,
     seeds: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None,
     updates: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None,
@@ -30,7 +30,8 @@ def study(
     Args:
         file: A TOML file with the study, or the name of one that comes with the package.
         out: The study's folder.
-        engine: Where the runs are trained: local is on this machine, a process a core.
+        engine: Where the runs are trained: local is on this machine, a process a core; ray is by tasks of Ray.
+        address: Of a running Ray cluster; without one, Ray is started on this machine alone.
         workers: Processes at work.
         seeds: Seeds of each combination, instead of the file's.
         updates: Updates of each run, instead of the file's.
@@ -60,7 +61,7 @@ def study(
     for config in chosen.configs:
         check_import(config.env, file, allow_import=allow_import)
     with plain_warnings():
-        run_study(chosen, out or Path("out") / name, engine, workers, quiet=quiet)
+        run_study(chosen, out or Path("out") / name, workers, quiet=quiet, engine=engine, address=address)
 
 
 def at_least_one(**numbers: int | None) -> None:
@@ -77,18 +78,17 @@ def command_line(command: str, study: str, *, budget: str, **options: Any) -> st
     return " ".join(["steadyrl", command, study, *told])
 
 
-def run_study(study: "Study", out: Path, engine: str, workers: int | None, *, quiet: bool) -> None:
+def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **where: Any) -> None:
     """Finish the study's runs, and say how they ended."""
     from steadyrl.runs.errors import RunFailedError
     from steadyrl.studies.board import Board
-    from steadyrl.studies.engines import ENGINES
+    from steadyrl.studies.engines import run
 
-    board = Board(quiet)
-    ENGINES[engine](study, out, workers or len(os.sched_getaffinity(0)), board)
+    board = run(study, out, workers=workers, board=Board(quiet), **where)
     failures = board.failures()
     if failures:
-        where, why = failures[0]
-        raise RunFailedError(f"{len(failures)} of {len(study.configs)} runs failed; {where}: {why}")
+        path, why = failures[0]
+        raise RunFailedError(f"{len(failures)} of {len(study.configs)} runs failed; {path}: {why}")
     diverged = board.count("diverged")
     told = f", {diverged} of them diverged" if diverged else ""
     sys.stdout.write(f"finished: {out} ({len(study.configs)} runs{told})\n")

@@ -1,14 +1,55 @@
-"""Where a study's runs are trained: an engine finishes them, and whatever it does, the truth is on the disk."""
+"""Where a study's runs are trained: on this machine's cores, or by Ray on the machines of a cluster."""
 
-from collections.abc import Callable, Mapping
+import os
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from steadyrl.runs.errors import BadInputError
+from steadyrl.studies import processes, work
 from steadyrl.studies.board import Board
-from steadyrl.studies.local import run_local
 from steadyrl.studies.study import Study
 
-Engine = Callable[[Study, Path, int, Board], None]
-"""Finishes a study in a folder with so many workers, and tells the board."""
+ENGINES: Final = ("local", "ray")
 
-ENGINES: Final[Mapping[str, Engine]] = {"local": run_local}
+
+def run(
+    study: Study,
+    out: str | Path,
+    *,
+    engine: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    board: Board | None = None,
+) -> Board:
+    """Finish a study's runs in a folder; how each of them ended. Stop it at any time: the same call goes on.
+
+    Args:
+        study: What to run.
+        out: The study's folder; with a cluster, one that all its machines see.
+        engine: local: a process for each core of this machine; ray: tasks of Ray.
+        workers: Processes at work; by default as many as there are cores.
+        address: Of a running Ray cluster; without one, Ray is started on this machine alone.
+        board: What is shown meanwhile.
+    """
+    if engine not in ENGINES:
+        raise BadInputError(f"engine = {engine!r}: must be one of {', '.join(ENGINES)}")
+    if workers is not None and workers < 1:
+        raise BadInputError(f"workers = {workers}: must be >= 1")
+    if address is not None and engine != "ray":
+        raise BadInputError(f"address = {address!r}: must be left out unless engine = ray")
+    shown = board or Board()
+    work.finish(
+        study, Path(out) if engine == "local" else Path(out).absolute(), shown, _spread(engine, workers, address)
+    )
+    return shown
+
+
+def _spread(engine: str, workers: int | None, address: str | None) -> work.Spread:
+    if engine == "local":
+        return partial(processes.outcomes, workers=workers or len(os.sched_getaffinity(0)))
+    try:
+        from steadyrl.studies import ray_tasks  # noqa: PLC0415  an extra
+    except ModuleNotFoundError as error:
+        raise BadInputError(f'engine = ray needs {error.name}: pip install "steadyrl[ray]"') from error
+    return partial(ray_tasks.outcomes, workers=workers, address=address)

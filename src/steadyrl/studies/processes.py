@@ -26,7 +26,7 @@ class Died:
 
 def in_processes(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> Iterator[R]:
     """function(task) for every task, as they are finished. Leaving the loop, by an interrupt too, stops the workers."""
-    for found in outcomes(function, deque(tasks), workers):
+    for found in outcomes(function, deque(tasks), workers=workers):
         if found is None:
             continue
         if isinstance(found[1], Died):
@@ -35,7 +35,7 @@ def in_processes(function: Callable[[T], R], tasks: Iterable[T], workers: int) -
 
 
 def outcomes(
-    function: Callable[[T], R], tasks: deque[T], workers: int, tick: float | None = None
+    function: Callable[[T], R], tasks: deque[T], tick: float | None = None, *, workers: int
 ) -> Iterator[tuple[T, R | Died] | None]:
     """(task, function(task)) as they are finished, or (task, Died()); None whenever `tick` seconds went by.
 

@@ -1,12 +1,12 @@
-"""The local engine: a study's runs on this machine's cores, one process a core, a stream of runs a process.
+"""The work of a study: every run finished once, whoever trains it and whatever happens to whom.
 
 The truth is on the disk: what is finished is skipped, what is not is gone on with, and several drivers may work on one
-study at once, for a run is locked by whoever is at it.
+study at once, for a run is locked by whoever is at it. Engines only say where a task is executed.
 """
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,7 @@ from steadyrl.runs.together import Ending, shared_key, train_together
 from steadyrl.runs.view import Quiet
 from steadyrl.studies import attempts
 from steadyrl.studies.board import Board
-from steadyrl.studies.processes import Died, outcomes
+from steadyrl.studies.processes import Died
 from steadyrl.studies.study import Study
 
 Task = tuple[tuple[RunConfig, Path], ...]
@@ -31,7 +31,14 @@ TICK: Final = 0.5
 """Seconds from one look at the signals to the next."""
 
 
-def run_local(study: Study, out: Path, workers: int, board: Board) -> None:
+Spread = Callable[
+    [Callable[[Task], list[Ending]], deque[Task], float], Iterator[tuple[Task, list[Ending] | Died] | None]
+]
+"""An engine: (task, function(task)) as they are finished, (task, Died()), or None whenever some seconds went by; tasks
+may be added meanwhile. See `steadyrl.studies.processes.outcomes`."""
+
+
+def finish(study: Study, out: Path, board: Board, spread: Spread) -> None:
     """Finish a study's runs. Stop it at any time: the same call goes on."""
     stop = Stop()
     with stop.listening(), board:
@@ -40,7 +47,7 @@ def run_local(study: Study, out: Path, workers: int, board: Board) -> None:
         board.begin([(path, config) for config, path in waiting])
         waiting = [run for run in waiting if not _was_finished(run[1], board)]
         while waiting:
-            waiting = _pass(tasks_of(waiting), workers, board, stop)
+            waiting = _pass(tasks_of(waiting), board, stop, spread)
             if waiting:  # others are at them
                 time.sleep(TICK)
 
@@ -54,11 +61,11 @@ def tasks_of(runs: Iterable[tuple[RunConfig, Path]]) -> list[Task]:
     return sorted(tasks, key=lambda task: -sum(config.updates for config, _ in task))
 
 
-def _pass(tasks: Sequence[Task], workers: int, board: Board, stop: Stop) -> list[tuple[RunConfig, Path]]:
+def _pass(tasks: Sequence[Task], board: Board, stop: Stop, spread: Spread) -> list[tuple[RunConfig, Path]]:
     """Do the tasks; the runs that other drivers were at."""
     busy: list[tuple[RunConfig, Path]] = []
     waiting = deque(tasks)
-    for found in outcomes(execute, waiting, workers, TICK):
+    for found in spread(execute, waiting, TICK):
         if stop.number is not None:
             raise Interrupted(stop.number, "stopped: the same command goes on from there")
         board.show()

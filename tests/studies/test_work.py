@@ -1,4 +1,4 @@
-"""The local engine: every run once, whatever happens to whom."""
+"""The work of a study: every run once, whatever happens to whom."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 
 from steadyrl.runs import RunConfig, load
 from steadyrl.runs.together import Ending
-from steadyrl.studies import attempts, local
+from steadyrl.studies import attempts, run, work
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study, study_from
 
@@ -119,19 +119,19 @@ def test_several_drivers_at_once_do_every_run_once(tmp_path):
         driver.stderr.close()
     runs = sorted((folder / "out" / "runs").iterdir())
     assert len(runs) == 40
-    for run in runs:
-        lines = (run / "metrics.jsonl").read_text().splitlines()
+    for path in runs:
+        lines = (path / "metrics.jsonl").read_text().splitlines()
         updates = [json.loads(line)["update"] for line in lines]
         assert updates == sorted(set(updates))
-        assert load(run).status == "finished"
+        assert load(path).status == "finished"
 
 
 def test_a_finished_study_is_not_done_again(tmp_path):
     small = study_from({**SMALL, "cases": [{}]}, "small")
     first, second = Board(quiet=True), Board(quiet=True)
-    local.run_local(small, tmp_path, 1, first)
+    run(small, tmp_path, workers=1, board=first)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("runs/*/*")}
-    local.run_local(small, tmp_path, 1, second)
+    run(small, tmp_path, workers=1, board=second)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("runs/*/*")} == before
     assert first.count("finished") == second.count("finished") == 20
 
@@ -140,7 +140,7 @@ def test_a_failing_run_never_stops_the_rest(tmp_path):
     configs = [RunConfig("steadyrl/Maze-v0", n=5, updates=3, seed=seed) for seed in range(3)]
     broken = RunConfig("NoSuchEnv-v0", n=5, updates=3)
     study, board = Study("mixed", (configs[0], broken, *configs[1:])), Board(quiet=True)
-    local.run_local(study, tmp_path, 1, board)
+    run(study, tmp_path, workers=1, board=board)
     assert board.count("finished") == 3
     ((where, why),) = board.failures()
     assert where == study.path_of(broken, tmp_path)
@@ -153,22 +153,22 @@ def die(_):
 
 
 def test_a_run_whose_process_dies_is_tried_three_times(tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "execute", die)
+    monkeypatch.setattr(work, "execute", die)
     config = RunConfig("steadyrl/Maze-v0", n=5, updates=3)
     study, board = Study("deadly", (config,)), Board(quiet=True)
-    local.run_local(study, tmp_path, 1, board)
+    run(study, tmp_path, workers=1, board=board)
     ((where, why),) = board.failures()
     assert "died 3 times" in why
     monkeypatch.undo()
     again = Board(quiet=True)
-    local.run_local(study, tmp_path, 1, again)
+    run(study, tmp_path, workers=1, board=again)
     assert again.count("finished") == 1
     assert attempts.failure(where) is None
 
 
 def test_runs_that_share_their_settings_are_trained_in_step():
     configs = study_from(SMALL, "small").configs
-    tasks = local.tasks_of((config, Path(str(k))) for k, config in enumerate(configs))
+    tasks = work.tasks_of((config, Path(str(k))) for k, config in enumerate(configs))
     assert sorted(map(len, tasks)) == [1] * 20 + [10, 10]
     assert sum(map(len, tasks)) == len(configs)
 

@@ -1,0 +1,65 @@
+"""All figures of a study, as files whose bytes depend on the study alone."""
+
+import io
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from steadyrl.policies.storage import write_atomically
+from steadyrl.report._arrangement import Arrangement, arrange, is_scale
+from steadyrl.report._curves import curves_figure
+from steadyrl.report._heat import LONGEST, heat_figure
+from steadyrl.report._plane import plane_figure
+from steadyrl.report._sensitivity import sensitivity_figure
+from steadyrl.report._windows import windows_figure
+from steadyrl.runs.errors import on_disk
+from steadyrl.studies.evaluations import Row
+from steadyrl.studies.results import StudyResults
+
+METADATA = {"png": {"Software": None}, "svg": {"Date": None}}
+
+
+def write_figures(study: StudyResults, evaluations: dict[str, Row]) -> list[Path]:
+    """figures/*.png and *.svg; the paths written."""
+    folder = study.folder / "figures"
+    paths = []
+    with on_disk(folder), mpl.rc_context({"svg.hashsalt": "steadyrl"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name in a script that no font here has
+        folder.mkdir(exist_ok=True)
+        for name, figure in _figures(study, arrange(study), evaluations):
+            _tame(figure)
+            for suffix, metadata in METADATA.items():
+                file = io.BytesIO()
+                figure.savefig(file, format=suffix, dpi=150, metadata=metadata)
+                paths.append(folder / f"{name}.{suffix}")
+                write_atomically(paths[-1], file.getvalue())
+    return paths
+
+
+def _figures(study: StudyResults, plan: Arrangement, evaluations: dict[str, Row]) -> Iterator[tuple[str, Figure]]:
+    """Name and figure, for all that there is data for."""
+    shown = [name for name in ("return", "risk_averse") if name in study.metrics]
+    made = [(f"curves_{name}", curves_figure(study, plan, name)) for name in shown]
+    made += [(f"final_{name}", heat_figure(study, plan, name)) for name in shown]
+    made.append(("risk_return", plane_figure(study, plan, evaluations)))
+    numbers = [name for name in study.axes if is_scale(study, name)]
+    made += [(f"sensitivity_{_safe(name)}", sensitivity_figure(study, plan, name)) for name in numbers]
+    made += [(f"window_{_safe(name)}", windows_figure(study, plan, name)) for name in plan.scales]
+    yield from ((name, figure) for name, figure in made if figure is not None)
+
+
+def _tame(figure: Figure) -> None:
+    """Names come from the study: keep long ones from pushing the panels away, and dollars from being mathematics."""
+    for text in (artist for artist in figure.findobj() if isinstance(artist, Text) and artist.get_text()):
+        if "mathdefault" not in text.get_text():  # matplotlib's own numbers
+            lines = text.get_text().splitlines()
+            text.set_text("\n".join(x if len(x) <= LONGEST else f"{x[: LONGEST - 1]}\u2026" for x in lines))
+            text.set_parse_math("$" not in text.get_text())
+
+
+def _safe(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name)

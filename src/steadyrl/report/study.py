@@ -1,0 +1,58 @@
+"""Everything that a study has to show: tables, figures and one page."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from steadyrl.report._figures import write_figures
+from steadyrl.report._page import write_page
+from steadyrl.report._policy_maps import MAZE, policy_maps
+from steadyrl.report._tables import write_tables
+from steadyrl.studies import evaluations
+from steadyrl.studies.results import StudyResults, read
+
+__all__ = ["write"]
+
+CHEAP = 200
+"""Episodes with which the policies of the Maze are evaluated if nothing else is asked for."""
+
+
+def write(
+    study: str | Path | StudyResults,
+    *,
+    evaluate: int | None = None,
+    maps: bool = True,
+    told: Callable[[str, int, int], None] | None = None,
+) -> list[Path]:
+    """Write results/*.csv, figures/*.png and *.svg, and report.html into a study's folder; the paths.
+
+    The bytes depend on the study alone, so the same study gives the same files. Where a study is half finished, what
+    there is is shown.
+
+    Args:
+        study: The folder, or what `steadyrl.studies.results.read` gave for it.
+        evaluate: Episodes to play with each finished policy, for the risk-return plane by every measure; 0 for none.
+            By default 200 in the Maze, where they cost next to nothing, and none elsewhere.
+        maps: Draw the Maze's policies.
+        told: Hears what is being done, and how much of how much is done.
+    """
+    found = study if isinstance(study, StudyResults) else read(study)
+    say = told or (lambda _what, _done, _of: None)
+    episodes = _default(found) if evaluate is None else evaluate
+    paths = []
+    if episodes:
+        evaluations.evaluate(found, episodes, lambda done, of: say("evaluations", done, of))
+        paths.append(evaluations.path_of(found.folder))
+    rows = evaluations.read(found.folder)
+    say("tables", 0, 3)
+    paths += write_tables(found)
+    say("figures", 1, 3)
+    paths += write_figures(found, rows)
+    say("page", 2, 3)
+    paths.append(write_page(found, rows, policy_maps(found) if maps else []))
+    say("page", 3, 3)
+    return paths
+
+
+def _default(study: StudyResults) -> int:
+    known = [run.settings["env"] for run in study.runs if run.settings]
+    return CHEAP if known and all(env == MAZE for env in known) else 0

@@ -1,0 +1,115 @@
+"""What the paper says of the variance of the gradients."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from steadyrl._shapes import Array, Float
+from steadyrl.estimators.paper import MEASURES
+from steadyrl.studies._judging import FEWEST_SEEDS, OURS, PAPER, Claim, blame, label, verdict
+from steadyrl.studies.gradient_variance import EVERY, UPDATES, Cell, longest
+
+QUADRATIC: Final = ("variance", "semi_variance")
+FIRST_HIGH: Final = ("inter_quantile_range", "standard_deviation")
+LOW: Final = ("mean_deviation", "semi_standard_deviation")
+FAR: Final = 10.0
+"""A variance is far above others if it is so many times the largest of them."""
+START: Final = 20
+"""Updates up to which training has just begun, when all policies are still much the same."""
+
+Numbers = dict[str, float]
+"""A variance for each measure."""
+Held = Callable[[Numbers, str], bool]
+
+
+def gradients(cells: Sequence[Cell]) -> list[Claim]:
+    """Claims about the study `gradient-variance`."""
+    cells = longest(cells)
+    by = {e: {m: [c for c in cells if (c.estimator, c.measure) == (e, m)] for m in MEASURES} for e in (PAPER, OURS)}
+    reasons = {estimator: _lacking(groups) for estimator, groups in by.items()}
+    if reasons[PAPER]:
+        return [Claim(text, reasons[PAPER], "not tested") for text in (_far_text(), _first_text(), _low_text())]
+    whole, start = ({e: _typical(by[e], at_start=early) for e in by if not reasons[e]} for early in (False, True))
+    return [
+        _claim(_far_text(), QUADRATIC, whole, _far, fails=True),
+        _claim(_first_text(), FIRST_HIGH, start, _first, fails=True),
+        _claim(_low_text(), LOW, whole, _low, fails=False),
+    ]
+
+
+def _claim(text: str, items: Sequence[str], numbers: dict[str, Numbers], held: Held, *, fails: bool) -> Claim:
+    """A row of the table. What is said to be high fails; nobody is to blame for what is low."""
+    found = {estimator: [held(own, item) for item in items] for estimator, own in numbers.items()}
+    works = {estimator: [h != fails for h in own] for estimator, own in found.items()}
+    each = zip(map(label, items), works[PAPER], works.get(OURS, [None] * len(items)), strict=True)
+    whose = blame([one for one in each if fails or not one[1]], of=len(items))
+    measured = _told(numbers[PAPER])
+    if OURS in numbers:
+        ratios = [numbers[PAPER][m] / numbers[OURS][m] for m in items]
+        parts = ", ".join(f"{label(m)} {ratio:.3g}" for m, ratio in zip(items, ratios, strict=True))
+        measured += f". With our estimator: {_told(numbers[OURS])}. The paper's over ours: {parts}"
+    return Claim(text, measured, verdict(found[PAPER]), whose)
+
+
+def _far(own: Numbers, item: str) -> bool:
+    return own[item] >= FAR * max(x for measure, x in own.items() if measure not in QUADRATIC)
+
+
+def _first(own: Numbers, item: str) -> bool:
+    others = [measure for measure in own if measure not in QUADRATIC]
+    return item in sorted(others, key=lambda measure: own[measure])[-len(FIRST_HIGH) :]
+
+
+def _low(own: Numbers, item: str) -> bool:
+    return item in sorted(own, key=lambda measure: own[measure])[: len(LOW)]
+
+
+def _typical(groups: dict[str, list[Cell]], *, at_start: bool) -> Numbers:
+    """The median over halts of the mean over seeds; beyond the start only halts that are equally far apart.
+
+    The median, for where a policy is trapped the paper's standard deviation divides by next to nothing: a few halts are
+    as high as all others together.
+    """
+    found = {}
+    for measure, cells in groups.items():
+        at = np.array(cells[0].at)
+        chosen = at <= START if at_start else at % EVERY == 0
+        values = np.array([cell.variance for cell in cells], dtype=np.float64)[:, chosen]
+        found[measure] = float(np.median([_mean(column) for column in values.T]))
+    return found
+
+
+def _mean(values: Float[Array, " seeds"]) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else math.inf  # no number is left of a gradient that overflowed
+
+
+def _lacking(groups: dict[str, list[Cell]]) -> str:
+    """Why these cells are too little to judge by; empty if they are not."""
+    seeds = min(map(len, groups.values()))
+    if seeds < FEWEST_SEEDS:
+        return f"a quick look: {seeds} {'seed' if seeds == 1 else 'seeds'}, of {FEWEST_SEEDS} at the least"
+    updates = min(cell.updates for cells in groups.values() for cell in cells)
+    return f"a quick look: {updates:,} updates, of {UPDATES:,} at the least" if updates < UPDATES else ""
+
+
+def _told(own: Numbers) -> str:
+    ordered = sorted(own, key=lambda measure: -own[measure])
+    return ", ".join(f"{label(measure)} {own[measure]:.2g}" for measure in ordered)
+
+
+def _far_text() -> str:
+    names = " and ".join(map(label, QUADRATIC))
+    others = f"{FAR:g} times the largest of the others"
+    return f"Gradient variance: {names} are far above the rest ({others}, in the median over training)"
+
+
+def _first_text() -> str:
+    names = " and ".join(map(label, FIRST_HIGH))
+    return f"Gradient variance: {names} are high at first (the highest two of the others, up to update {START})"
+
+
+def _low_text() -> str:
+    return f"Gradient variance: {' and '.join(map(label, LOW))} are low (the lowest two of nine, in the median over training)"

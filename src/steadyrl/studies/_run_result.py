@@ -1,0 +1,154 @@
+"""One run of a study, as it is found in its folder: never an exception, always a status."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from steadyrl._shapes import Array, Float
+from steadyrl.runs.config import RunConfig, field_types
+from steadyrl.runs.metrics import NAME as METRICS
+from steadyrl.studies.attempts import failure
+
+LAST: Final = 10
+"""Final numbers are averages over the last 1/10 of a run's updates."""
+WINDOW: Final = 5
+"""Logged rows over which a rate is averaged before one asks whether it stays high."""
+APART: Final = "evaluation."
+"""Dotted names that are no shares of one whole."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """A run's config, how far it came, and what it logged."""
+
+    hash: str
+    folder: Path
+    status: str
+    """finished, diverged, failed, unfinished, damaged (its files are not what was written) or missing."""
+    config: RunConfig | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The config's fields, those of its tables by dotted names."""
+    columns: Mapping[str, Array] = field(default_factory=dict)
+    """One array for each name in metrics.jsonl, one number a row; NaN where there is none."""
+    message: str = ""
+    """Why it failed or is damaged."""
+    made_on: Mapping[str, Any] = field(default_factory=dict)
+    """Versions and machine, from run.json."""
+
+    def column(self, name: str) -> Float[Array, " rows"] | None:
+        """A column; zeros for a word that never occurred where others of its kind did (path.timeout, path.long)."""
+        if name in self.columns:
+            return self.columns[name]
+        rows = len(next(iter(self.columns.values()), ()))
+        return np.zeros(rows) if any(_same_kind(name, other) for other in self.columns) else None
+
+    def final(self, name: str) -> float | None:
+        """The mean over the logged rows of the last 10 % of the updates; None if the run is not finished."""
+        column = self.column(name)
+        if self.status != "finished" or column is None or self.config is None:
+            return None
+        late = column[LAST * self.columns["update"] > (LAST - 1) * self.config.updates]
+        late = late[np.isfinite(late)]
+        return float(late.mean()) if late.size else None
+
+    def episodes_to(self, level: float = 0.9, name: str = "risk_averse") -> float | None:
+        """Episodes after which a rate, averaged over five logged rows, stays at a level; None if it does not."""
+        column = self.column(name)
+        if self.status != "finished" or column is None:
+            return None
+        window = min(WINDOW, column.size)
+        smooth = np.convolve(column, np.full(window, 1.0 / window), mode="valid")
+        below = np.flatnonzero(~(smooth >= level - 1e-12))
+        first = 0 if below.size == 0 else int(below[-1]) + 1
+        return float(self.columns["episodes"][first + window - 1]) if first < smooth.size else None
+
+
+def read_run(folder: Path, name: str) -> RunResult:
+    """The run in a folder; what is wrong with it becomes its status and message."""
+    if not (folder / "run.json").is_file():
+        return _without_config(folder, name)
+    try:
+        content = json.loads((folder / "run.json").read_bytes())
+        if not _hash(content["config"]).startswith(name):
+            return RunResult(name, folder, "damaged", message="run.json: its config is not the one of the study")
+        config, settings = _config(content["config"]), _flattened(content["config"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return RunResult(name, folder, "damaged", message=f"run.json cannot be read: {error}")
+    made_on = {key: content.get(key) for key in ("versions", "cpu", "cores", "system", "threads", "git_commit")}
+    try:
+        status, message, expected = _end(folder)
+        columns = _columns(folder / METRICS, expected)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return RunResult(name, folder, "damaged", config, settings, {}, str(error), made_on)
+    return RunResult(name, folder, status, config, settings, columns, message, made_on)
+
+
+def _hash(fields: Mapping[str, Any]) -> str:
+    """As `config_hash`, of the fields as they are written: a version with other fields wrote what it knew."""
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _config(fields: Mapping[str, Any]) -> RunConfig:
+    """The config, as far as this version knows its fields."""
+    known: dict[str, Any] = {name: x for name, x in fields.items() if name in field_types()}
+    return RunConfig(**{**known, "hidden": tuple(known.get("hidden", ()))})
+
+
+def _flattened(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields, with name.entry for each entry of a table."""
+    flat: dict[str, Any] = {}
+    for name, value in fields.items():
+        flat |= {f"{name}.{key}": entry for key, entry in value.items()} if isinstance(value, dict) else {name: value}
+    return flat
+
+
+def _without_config(folder: Path, name: str) -> RunResult:
+    """A run that was never begun, or failed before it began."""
+    if not (folder / "failed.json").is_file():
+        return RunResult(name, folder, "missing")
+    return RunResult(name, folder, "failed", message=_failure(folder))
+
+
+def _end(folder: Path) -> tuple[str, str, str | None]:
+    """Status, message, and the SHA-256 of the metrics if the run is done."""
+    if (folder / "done.json").is_file():
+        done = json.loads((folder / "done.json").read_bytes())
+        if done["status"] not in ("finished", "diverged"):
+            raise ValueError(f"done.json: status = {done['status']!r}: must be finished or diverged")
+        return done["status"], "", done["sha256"].get(METRICS)
+    if (folder / "failed.json").is_file():
+        return "failed", _failure(folder), None
+    return "unfinished", "", None
+
+
+def _failure(folder: Path) -> str:
+    return failure(folder) or "failed.json cannot be read"
+
+
+def _columns(path: Path, expected: str | None) -> dict[str, Array]:
+    """metrics.jsonl by columns; a line that is being written is left out."""
+    raw = path.read_bytes() if path.is_file() else b""
+    if expected is not None and hashlib.sha256(raw).hexdigest() != expected:
+        raise ValueError(f"{METRICS}: changed since the run ended: its SHA-256 is not the one in done.json")
+    rows: list[dict[str, Any]] = json.loads(b"[" + b",".join(raw.split(b"\n")[:-1]) + b"]")
+    names = dict.fromkeys(key for row in rows for key in row)
+    return {name: np.array([_entry(row, name) for row in rows], dtype=np.float64) for name in names}
+
+
+def _entry(row: Mapping[str, Any], name: str) -> float:
+    """A number of a row: NaN for null, 0 for a word that did not occur in it while others of its kind did."""
+    if name in row:
+        return np.nan if row[name] is None else row[name]
+    return 0.0 if any(_same_kind(name, other) for other in row) else np.nan
+
+
+def _same_kind(name: str, other: str) -> bool:
+    """Are both shares of the same whole, such as path.long and path.short?"""
+    kind, dot, _ = name.partition(".")
+    return bool(dot) and other.startswith(kind + dot) and not name.startswith(APART)

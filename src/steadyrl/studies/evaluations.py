@@ -1,0 +1,87 @@
+"""How variable the final policies of a study are, by every measure: results/evaluations.csv."""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from steadyrl import measures
+from steadyrl.policies.storage import write_atomically
+from steadyrl.runs.errors import BadInputError, CorruptError, RunError, on_disk
+from steadyrl.runs.run import load
+from steadyrl.studies.results import RunResult, StudyResults
+
+__all__ = ["evaluate", "path_of", "read"]
+
+READINGS = ("mean", "risk_averse", "length")
+
+Row = dict[str, float | None]
+
+
+def path_of(study: Path) -> Path:
+    """Where a study keeps its evaluations."""
+    return study / "results" / "evaluations.csv"
+
+
+def evaluate(study: StudyResults, episodes: int, told: Callable[[int, int], None] | None = None) -> list[str]:
+    """Play so many episodes with the final policy of each finished run; what is in the file already stays.
+
+    Returns are discounted as in training. `told` hears how many runs of how many are done. Runs that cannot be played,
+    for their environment is not installed, say, are left out; the complaints come back.
+    """
+    if episodes < 1:
+        raise BadInputError(f"episodes = {episodes}: must be >= 1")
+    path = path_of(study.folder)
+    before = {name: row for name, row in read(study.folder).items() if row.get("episodes") == episodes}
+    names, found, complaints = measures.names(), {}, []
+    finished = [run for run in study.runs if run.status == "finished"]
+    for done, run in enumerate(finished, start=1):
+        try:
+            row = before.get(run.hash)
+            found[run.hash] = row if row is not None and names_in(row, names) else _evaluated(run, episodes, names)
+        except RunError as error:
+            complaints.append(f"{run.folder}: {error}")
+        if told is not None:
+            told(done, len(finished))
+    with on_disk(path):
+        path.parent.mkdir(exist_ok=True)
+        write_atomically(path, _text(found, ["episodes", *READINGS, *names]).encode())
+    return complaints
+
+
+def read(study: Path) -> dict[str, Row]:
+    """The rows by the hash of their run; none if there is no such file."""
+    path = path_of(study)
+    if not path.is_file():
+        return {}
+    with on_disk(path):
+        text = path.read_text(encoding="utf-8")
+    try:
+        return {
+            row.pop("hash"): {name: float(x) if x else None for name, x in row.items()}
+            for row in csv.DictReader(io.StringIO(text), strict=True)
+        }
+    except (KeyError, TypeError, ValueError, AttributeError, csv.Error) as error:
+        raise CorruptError(f"{path}: damaged: must be a table of numbers with a column hash: remove it") from error
+
+
+def names_in(row: Row, names: Sequence[str]) -> bool:
+    """Does a row have a number for each measure?"""
+    return all(row.get(name) is not None for name in names)
+
+
+def _evaluated(run: RunResult, episodes: int, names: Sequence[str]) -> Row:
+    played = load(run.folder).evaluate(episodes)
+    readings = (float(played.returns.mean()), played.risk_averse, float(played.lengths.mean()))
+    values = {name: float(measures.get(name).value(played.returns)) for name in names}
+    return {"episodes": float(episodes), **dict(zip(READINGS, readings, strict=True)), **values}
+
+
+def _text(rows: dict[str, Row], columns: Sequence[str]) -> str:
+    file = io.StringIO()
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(["hash", *columns])
+    for name, row in rows.items():
+        numbers = [row.get(column) for column in columns]
+        table.writerow([name, *("" if x is None else repr(int(x) if x.is_integer() else x) for x in numbers)])
+    return file.getvalue()

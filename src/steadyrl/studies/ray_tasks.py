@@ -1,0 +1,96 @@
+"""Work spread over a Ray cluster, or over a Ray of this machine's own that nothing else can reach."""
+
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeVar
+
+import ray
+from ray.exceptions import RayError, RayTaskError
+
+from steadyrl.runs.errors import BadInputError
+from steadyrl.studies.processes import Died
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+LOOPBACK: Final = "127.0.0.1"
+PATIENCE: Final = 5.0
+"""Seconds that a cluster has to answer in."""
+AHEAD: Final = 2
+"""Tasks that are given to Ray for each of its processors: some to run, some to wait."""
+
+
+def outcomes(
+    function: Callable[[T], R],
+    tasks: deque[T],
+    tick: float | None = None,
+    *,
+    workers: int | None = None,
+    address: str | None = None,
+) -> Iterator[tuple[T, R | Died] | None]:
+    """As `steadyrl.studies.processes.outcomes`, by tasks of Ray.
+
+    Ray runs a task at least once, and a task may be running somewhere that Ray takes for dead. Neither matters: a run
+    is locked by whoever is at it, and a finished one is left alone. Ray itself retries nothing: deaths are counted in
+    the run's folder.
+    """
+    ours = not ray.is_initialized()
+    _connect(workers, address)
+    remote = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(function)
+    given: dict[Any, T] = {}
+    try:
+        while tasks or given:
+            room = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1))) - len(given)
+            for _ in range(min(room, len(tasks))):
+                task = tasks.popleft()
+                given[remote.remote(task)] = task
+            ready, _ = ray.wait(list(given), num_returns=1, timeout=tick)
+            yield from [(given.pop(one), _result(one)) for one in ready]
+            if not ready:
+                yield None
+    finally:
+        for one in given:
+            ray.cancel(one, force=True)
+        if ours:
+            ray.shutdown()
+
+
+def _connect(workers: int | None, address: str | None) -> None:
+    """Join the cluster at the address, or start a Ray that listens on this machine alone."""
+    if ray.is_initialized():
+        return
+    if address is not None:
+        _check_reachable(address)
+    quiet: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        if address is not None:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        else:
+            cores = workers or len(os.sched_getaffinity(0))
+            ray.init(num_cpus=cores, _node_ip_address=LOOPBACK, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise BadInputError(f"address = {address!r}: Ray cannot be reached there: {error}") from error
+
+
+def _check_reachable(address: str) -> None:
+    """Say at once that nobody listens at host:port, for which Ray itself takes half a minute."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not (colon and port.isdigit()):
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=PATIENCE).close()
+    except OSError as error:
+        raise BadInputError(f"address = {address!r}: no Ray cluster there: {error}: see `ray status`") from error
+
+
+def _result(one: Any) -> Any:
+    """What a task came to; Died if its process or its machine did."""
+    try:
+        return ray.get(one)
+    except RayTaskError as error:
+        raise error.as_instanceof_cause() from None
+    except RayError:
+        return Died()

@@ -1,0 +1,121 @@
+"""What can be said of a few seeds: the seed is the unit, everything within a run is one number.
+
+Scores come in strata, one array a task (a noise, an environment): resampling is within each stratum, so an interval
+says how much the seeds matter, never how much the tasks do. The recommendations are those of Agarwal et al. (2021),
+Deep reinforcement learning at the edge of the statistical precipice: interquartile means, stratified bootstrap
+percentile intervals, probability of improvement.
+
+>>> round(interquartile_mean([[0.0, 1.0, 2.0, 30.0]]).value, 6)
+1.5
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from steadyrl import streams
+from steadyrl._shapes import Array, ArrayLike, Float
+
+__all__ = ["Estimate", "improvement", "interquartile_mean", "mean", "standard_error"]
+
+RESAMPLES: Final = 2000
+CONFIDENCE: Final = 0.95
+TRIMMED: Final = 0.25
+"""What an interquartile mean leaves out at either end."""
+BOOTSTRAP: Final = 100
+"""What the resampling's stream is for, beside the purposes in `streams`."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def standard_error(scores: ArrayLike) -> float:
+    """Of the mean over seeds: s / sqrt(n), s with n - 1. NaN for fewer than two seeds, which say nothing of it."""
+    x = np.asarray(scores, dtype=np.float64)
+    return float(x.std(ddof=1) / math.sqrt(x.size)) if x.size > 1 else math.nan
+
+
+def mean(strata: Sequence[ArrayLike], **options: Any) -> Estimate:
+    """The mean of all scores; options: resamples, confidence, seed.
+
+    With one task it is the mean over seeds. Edge cases: one seed in every stratum gives an interval of no width.
+    """
+    return _estimate(_means, strata, **options)
+
+
+def interquartile_mean(strata: Sequence[ArrayLike], **options: Any) -> Estimate:
+    """IQM: the mean of the middle half of all scores, less at the mercy of one lucky seed; options as for `mean`.
+
+    A quarter of the scores, rounded down, is left out at either end.
+    """
+    return _estimate(_trimmed_means, strata, **options)
+
+
+def improvement(
+    better: Sequence[ArrayLike],
+    worse: Sequence[ArrayLike],
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+) -> Estimate:
+    """P(X > Y) for a run of each, ties counted half: the mean over tasks of Mann and Whitney's U / (n m)."""
+    xs, ys = _check(better), _check(worse)
+    if len(xs) != len(ys):
+        raise ValueError(f"{len(xs)} and {len(ys)} strata: both sides need the same tasks")
+    rng = streams.generator(seed, BOOTSTRAP)
+    value, again = 0.0, np.zeros(resamples)
+    for x, y in zip(xs, ys, strict=True):
+        wins = (x[:, None] > y) + 0.5 * (x[:, None] == y)
+        value += float(wins.mean()) / len(xs)
+        i, j = (rng.integers(z.size, size=(resamples, z.size)) for z in (x, y))
+        again += wins[i[:, :, None], j[:, None, :]].mean(axis=(1, 2)) / len(xs)
+    return _with_ends(value, again, confidence)
+
+
+def _estimate(
+    statistic: Callable[[Array], Array],
+    strata: Sequence[ArrayLike],
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+) -> Estimate:
+    """The statistic of all scores together, and its percentile interval. The same seed resamples alike."""
+    xs = _check(strata)
+    rng = streams.generator(seed, BOOTSTRAP)
+    again = np.concatenate([x[rng.integers(x.size, size=(resamples, x.size))] for x in xs], axis=1)
+    return _with_ends(float(statistic(np.concatenate(xs)[None])[0]), statistic(again), confidence)
+
+
+def _means(scores: Float[Array, "rows n"]) -> Float[Array, " rows"]:
+    return scores.mean(axis=1)
+
+
+def _trimmed_means(scores: Float[Array, "rows n"]) -> Float[Array, " rows"]:
+    cut = int(TRIMMED * scores.shape[1])
+    return np.sort(scores, axis=1)[:, cut : scores.shape[1] - cut].mean(axis=1)
+
+
+def _with_ends(value: float, again: Float[Array, " resamples"], confidence: float) -> Estimate:
+    low, high = np.quantile(again, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    return Estimate(value, float(low), float(high))
+
+
+def _check(strata: Sequence[ArrayLike]) -> list[Array]:
+    arrays = [np.asarray(stratum, dtype=np.float64) for stratum in strata]
+    if not arrays or any(x.ndim != 1 or x.size == 0 for x in arrays):
+        shapes = [x.shape for x in arrays]
+        raise ValueError(f"strata of shapes {shapes}: give one sequence of at least one score for each task")
+    if not all(np.isfinite(x).all() for x in arrays):
+        raise ValueError("strata: scores must be finite")
+    return arrays

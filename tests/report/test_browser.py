@@ -1,0 +1,144 @@
+"""The page in a real browser: it draws, answers to pointer and keys, fits a phone, and asks nobody for anything.
+
+Where there is no Chromium the tests are skipped.
+"""
+
+import json
+
+import pytest
+
+from steadyrl.report import study as report
+from tests.report import browser
+from tests.studies import small_study
+
+pytestmark = pytest.mark.skipif(browser.executable() is None, reason="no Chromium is installed here")
+
+HOSTILE = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
+LINES = "document.querySelectorAll('#curves .line').length"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = small_study.trained(tmp_path_factory.mktemp("browser") / "study", title=f"Small {HOSTILE}")
+    (folder / "results").mkdir()
+    claim = {"claim": HOSTILE, "measured": "1 < 2", "holds": "yes", "blame": ""}
+    (folder / "results" / "claims.json").write_text(json.dumps([claim]))
+    report.write(folder, evaluate=20)
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    found = browser.Browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def shown(chromium, page):
+    chromium.open(page)
+    return chromium
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_draws_without_complaint_asks_for_nothing_and_fits(width, scheme, chromium, page):
+    chromium.open(page, width=width, scheme=scheme)
+    assert chromium.do(LINES) == 4  # two measures in two panels
+    assert chromium.do("document.querySelectorAll('#plane .dot').length") == 8  # of one estimator
+    assert chromium.do("document.querySelectorAll('#maps svg').length") == 8
+    assert chromium.do("document.documentElement.scrollWidth") <= width
+    assert chromium.requests() == [page.as_uri()]
+    assert chromium.complaints() == []
+
+
+def test_what_a_study_says_is_text_and_never_code(shown):
+    assert shown.do("document.title") == f"Small {HOSTILE}"
+    assert shown.do("document.querySelector('h1').textContent") == f"Small {HOSTILE}"
+    assert shown.do("document.querySelector('#claims tbody td').textContent") == HOSTILE
+    assert shown.do("document.querySelectorAll('img').length") == 0
+    assert shown.do("document.scripts.length") == 2  # the data and the page's own
+
+
+def test_a_name_in_the_legend_hides_its_line_and_a_second_click_brings_it_back(shown):
+    button = "document.querySelector('#curves .legend button')"
+    hidden = shown.do(f"{button}.dataset.line")
+    drawn = f"document.querySelectorAll('#curves .line[data-line=\"{hidden}\"]').length"
+    assert shown.do(drawn) == 2
+    shown.do(f"{button}.click()")
+    assert (shown.do(drawn), shown.do(LINES), shown.do(f"{button}.ariaPressed")) == (0, 2, "false")
+    shown.do(f"{button}.click()")
+    assert (shown.do(drawn), shown.do(LINES), shown.do(f"{button}.ariaPressed")) == (2, 4, "true")
+
+
+def choose(shown, section, label, value):
+    shown.do(
+        f"""(() => {{
+        const labels = [...document.querySelectorAll('#{section} .controls label')];
+        const box = labels.find(one => one.firstChild.textContent === '{label}').querySelector('select');
+        box.value = '{value}'; box.dispatchEvent(new Event('change')); }})()"""
+    )
+
+
+def test_metric_panels_and_lines_can_be_chosen(shown):
+    axis = "document.querySelector('#curves .chart').getAttribute('aria-label')"
+    captions = "[...document.querySelectorAll('#curves figcaption')].map(one => one.textContent)"
+    assert shown.do(axis).startswith("Return against episodes, gaussian: Variance, Gini deviation")
+    choose(shown, "curves", "show", "risk_averse")
+    assert shown.do(axis).startswith("Risk-averse rate against episodes")
+    choose(shown, "curves", "panels", 0)  # the measures, which were the lines
+    assert shown.do(captions) == ["Variance", "Gini deviation"]
+    choose(shown, "curves", "lines", 1)
+    assert shown.do(axis) == "Risk-averse rate against episodes, Variance: influence (ours), paper"
+    choose(shown, "plane", "variability by", 0)
+    assert shown.do("document.querySelector('#plane .chart').getAttribute('aria-label')").startswith(
+        "mean return against Variance"
+    )
+    assert shown.complaints() == []
+
+
+def test_values_appear_under_the_pointer_and_under_the_arrow_keys(shown, page):
+    tip = "document.getElementById('tip')"
+    assert shown.do(f"{tip}.hidden")
+    box = shown.do("document.querySelector('#curves .chart').scrollIntoView({block: 'center'}), "
+                   "document.querySelector('#curves .chart').getBoundingClientRect().toJSON()")  # fmt: skip
+    shown.move(box["right"] - 12, box["top"] + 60)
+    text = shown.do(f"{tip}.textContent")
+    line = (page.parent / "results" / "curves.csv").read_text().splitlines()
+    assert line[0].startswith("env_options.noise,measure,estimator,seeds,update,episodes,steps,return.mean")
+    last = next(row.split(",") for row in line if row.startswith("gaussian,variance,influence,2,20,"))
+    assert text.startswith("80 episodes")
+    assert f"{float(last[7]):.4g}" in text
+    shown.move(5, 5)
+    assert shown.do(f"{tip}.hidden")
+    shown.do("document.querySelector('#curves .chart').focus()")
+    shown.key("Home")
+    assert shown.do(f"{tip}.textContent").startswith("8 episodes")
+    shown.key("ArrowRight")
+    assert shown.do(f"{tip}.textContent").startswith("16 episodes")
+    shown.key("Escape")
+    assert shown.do(f"{tip}.hidden")
+
+
+def test_the_table_of_final_numbers_sorts_by_its_columns(shown):
+    column = "[...document.querySelectorAll('#finals tbody tr')].map(row => Number(row.cells[4].dataset.sort))"
+    button = "document.querySelectorAll('#finals th button')[4]"
+    before = shown.do(column)
+    shown.do(f"{button}.click()")
+    assert shown.do(column) == sorted(before)
+    shown.do(f"{button}.click()")
+    assert shown.do(column) == sorted(before, reverse=True)
+    assert shown.do(f"{button}.parentElement.ariaSort") == "descending"
+
+
+def test_light_and_dark_follow_the_system_until_they_are_chosen(chromium, page):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    chromium.open(page, scheme="light")
+    light = chromium.do(ground)
+    chromium.open(page, scheme="dark")
+    dark = chromium.do(ground)
+    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(20, 24, 29)")
+    chromium.do("document.getElementById('theme').click()")
+    assert chromium.do(ground) == light
+    chromium.do("document.getElementById('theme').click()")
+    assert chromium.do(ground) == dark
