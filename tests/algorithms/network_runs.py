@@ -22,7 +22,8 @@ def main() -> None:
     shape = {"hidden": (64, 64), "activation": "tanh"}
     policy = CategoricalNetwork(collector.observation_space, collector.action_space, output_gain=0.1, **shape)
     value = ValueNetwork(collector.observation_space, **shape)
-    settings = PPOSettings(PenaltySettings(lam=0.0), minibatches=8, inner_updates=8, value_rate=1e-3)
+    rates = {"policy_rate": 1e-3, "value_rate": 1e-3, "gamma": 0.98, "gae_lambda": 0.9}
+    settings = PPOSettings(PenaltySettings(lam=0.0), minibatches=8, inner_updates=10, **rates)
     learner = PPO(policy, value, settings)
     steps, returns = 0, []
     while steps < budget:

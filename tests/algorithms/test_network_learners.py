@@ -66,13 +66,13 @@ def test_a_restored_run_goes_on_to_the_bit(name, env):
 
 
 def test_ppo_learns_to_balance_a_pole():
-    """Undiscounted returns start near 20; with 30,000 steps the pole stays up for most of the 500."""
-    command = [sys.executable, "-m", "tests.algorithms.network_runs", "CartPole-v1", "30000"]
+    """Undiscounted returns start near 20; within 50,000 steps the pole stays up for the 500 of almost every episode."""
+    command = [sys.executable, "-m", "tests.algorithms.network_runs", "CartPole-v1", "50000"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr
     returns = json.loads(done.stdout)
     assert np.mean(returns[:5]) < 60
-    assert np.mean(returns[-5:]) > 200
+    assert np.mean(returns[-4:]) >= 400
 
 
 def test_the_kl_stop_ends_the_passes_early():

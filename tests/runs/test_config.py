@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steadyrl import measures
+from steadyrl.algorithms.baselines import options
 from steadyrl.algorithms.ppo import PPOSettings
 from steadyrl.algorithms.reinforce import ReinforceSettings
 from steadyrl.algorithms.tabular import TabularSettings
@@ -19,6 +20,7 @@ from steadyrl.runs.config import field_docs, field_types
 from steadyrl.runs.toml import read_file
 
 MAZE = {"env": "steadyrl/Maze-v0"}
+ALGORITHMS = f"{', '.join(options.ALL[:-1])} or {options.ALL[-1]}"
 
 WRONG = [
     ({"lam": -1}, "lam = -1: must be >= 0"),
@@ -42,8 +44,8 @@ WRONG = [
     ({"unit_free": 1}, "unit_free = 1: must be true or false"),
     ({"env": ""}, "env = '': must not be empty"),
     ({"env": "\ud800"}, "env = '\\ud800': must be text that UTF-8 can hold"),
-    ({"algorithm": "a2c"}, "algorithm = 'a2c': must be reinforce or ppo"),
-    ({"algorithm": ["ppo"]}, "algorithm = ['ppo']: must be reinforce or ppo"),
+    ({"algorithm": "a2c"}, f"algorithm = 'a2c': must be {ALGORITHMS}"),
+    ({"algorithm": ["ppo"]}, f"algorithm = ['ppo']: must be {ALGORITHMS}"),
     ({"hidden": [64, True]}, "hidden = [64, True]: must be whole numbers from 1 to 65536"),
     ({"hidden": 64}, "hidden = 64: must be whole numbers from 1 to 65536"),
     ({"env_options": []}, "env_options = []: must be a table of names and values"),
@@ -52,7 +54,7 @@ WRONG = [
         "env_options.x = nan: must be text, true or false, a finite number, or a list of these",
     ),
     ({"lamda": 1.0}, "unknown field 'lamda': did you mean 'lam'?"),
-    ({"clip": 0.3}, "clip = 0.3: must be left out unless algorithm = ppo"),
+    ({"zeta": 0.3}, "zeta = 0.3: must be left out unless algorithm = ppo"),
     ({"policy": "tabular", "algorithm": "ppo"}, "policy = 'tabular': must be auto or network with algorithm = ppo"),
     ({"estimator": "magic"}, "unknown estimator 'magic': known are influence, jackknife, paper"),
     (

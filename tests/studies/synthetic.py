@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from steadyrl.estimators.paper import MEASURES
+from steadyrl.studies import gradient_variance
 from steadyrl.studies.results import RISK_NEUTRAL, RunResult, StudyResults
 from steadyrl.studies.study import preset, study_from
 
@@ -49,3 +52,21 @@ def study(name, changes=(), *, seeds=5, quick=False, estimators=None, folder="no
         if keep is None or keep(config):
             made.append(run_of(config, len(made), **numbers))
     return StudyResults(Path(folder), name, tuple(made), varied=VARIED, axes=VARIED)
+
+
+def gradient_cells(seeds=2, variance=100.0, **fields):
+    """Of every measure and estimator; the variance of a seed is the same at all halts."""
+    at = gradient_variance.halts(200)
+    columns = {"gradient_norm": [1.0] * len(at), "risk_averse": [0.5] * len(at), "timeout": [0.5] * len(at)}
+    made = {"updates": 200, "batches": 32, "lam": 0.5, "at": at, **columns, "code": "", **fields}
+    return [
+        gradient_variance.Cell(measure, estimator, seed, variance=[variance * (1 + seed)] * len(at), **made)
+        for measure, estimator, seed in product(MEASURES, gradient_variance.ESTIMATORS, range(seeds))
+    ]
+
+
+def row(found, part):
+    """The one claim with these words."""
+    chosen = [claim for claim in found if part in claim.claim]
+    assert len(chosen) == 1, [claim.claim for claim in found]
+    return chosen[0]

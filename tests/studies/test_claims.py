@@ -7,13 +7,11 @@ import pytest
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.studies import results
-from steadyrl.studies._gradient_claims import gradients
 from steadyrl.studies._judging import ESTIMATOR, MEASURE, NEITHER, OURS_ONLY, UNKNOWN
 from steadyrl.studies._maze_cost import going
 from steadyrl.studies.claims import RECONSTRUCTION, Claim, claims, write, write_claims
 from tests.studies import small_study
-from tests.studies.synthetic import study
-from tests.studies.test_gradient_variance import cells as gradient_cells
+from tests.studies.synthetic import row, study
 
 BAD = {"rate": 0.5, "timeout": 0.5, "return": -50.0}
 TRAPPED = {"rate": 0.0, "timeout": 1.0, "return": -95.0}
@@ -89,7 +87,8 @@ SENSITIVITY = [
 
 LUNARLANDER = [
     ("left rate above 0.8", [], "yes", NEITHER),
-    ("left rate above 0.8", [(of("gini_deviation", "paper"), {"rate": 0.7})], "partly", f"{ESTIMATOR} (Gini deviation)"),
+    ("left rate above 0.8", [(of("gini_deviation", "paper"), {"rate": 0.7})], "partly",
+     f"{ESTIMATOR} (Gini deviation)"),
     ("left rate above 0.8", [(of(FOUR), {"rate": 0.8})], "no", MEASURE),
     ("below each of those four", [(of("inter_quantile_range", "paper"), {"rate": 0.9})], "yes", ESTIMATOR),
     ("below each of those four", [(of("inter_quantile_range"), {"rate": 0.9})], "yes", MEASURE),
@@ -103,8 +102,8 @@ LUNARLANDER = [
 
 PENDULUM = [
     ("comparable returns", [(of(FOUR), {"return": 250.0}), (of("gini_deviation"), {"return": 230.0})], "yes", ""),
-    ("comparable returns", [(of(FOUR), {"return": 250.0}), (of("gini_deviation", "paper"), {"return": 220.0})], "partly",
-     f"{ESTIMATOR} (Gini deviation)"),
+    ("comparable returns", [(of(FOUR), {"return": 250.0}), (of("gini_deviation", "paper"), {"return": 220.0})],
+     "partly", f"{ESTIMATOR} (Gini deviation)"),
     ("comparable returns", [(of(FOUR), {"return": 250.0}), (of("gini_deviation"), {"return": 220.0})], "partly",
      f"{MEASURE} (Gini deviation)"),
     ("not risk-averse", [(of("mean_median_deviation", "paper"), {"rate": 0.8})], "yes", ESTIMATOR),
@@ -145,12 +144,6 @@ SCENARIOS = [
     for name, rows in zip(STUDIES, (MAZE, SENSITIVITY, LUNARLANDER, PENDULUM, CHEETAH), strict=True)
     for i, row in enumerate(rows)
 ]
-
-
-def row(found, part):
-    chosen = [claim for claim in found if part in claim.claim]
-    assert len(chosen) == 1, [claim.claim for claim in found]
-    return chosen[0]
 
 
 @pytest.mark.parametrize(("name", "part", "changes", "holds", "blame"), SCENARIOS)
@@ -230,60 +223,6 @@ def test_maze_best_says_whether_another_lambda_works(tmp_path):
     assert found["fails"].blame == MEASURE
     (tmp_path / "works" / "maze-best" / "study.json").write_text("{")  # no part of this study
     assert row(claims(study("maze", bad, folder=tmp_path / "works" / "maze")), "Variance fails").blame == MEASURE
-
-
-GRADIENTS = {measure: 100.0 for measure in MEASURES} | {"variance": 1e6, "semi_variance": 1e5}
-
-
-@pytest.mark.parametrize(
-    ("part", "paper", "ours", "holds", "blame"),
-    [
-        ("far above", {}, {}, "yes", MEASURE),
-        ("far above", {}, {"variance": 1.0, "semi_variance": 1.0}, "yes", ESTIMATOR),
-        ("far above", {"semi_variance": 900.0}, {}, "partly", f"{MEASURE} (Variance); {OURS_ONLY} (Semi-variance)"),
-        ("far above", {"variance": 1.0, "semi_variance": 1.0}, {"variance": 1.0, "semi_variance": 1.0}, "no", NEITHER),
-        ("high at first", {"inter_quantile_range": 200.0, "standard_deviation": 300.0}, {"cvar_deviation": 150.0,
-         "gini_deviation": 120.0}, "yes", ESTIMATOR),
-        ("high at first", {"inter_quantile_range": 200.0, "gini_deviation": 300.0}, {"inter_quantile_range": 200.0,
-         "gini_deviation": 300.0}, "partly", f"{MEASURE} (Inter-quantile range)"),
-        ("high at first", {"gini_deviation": 300.0, "cvar_deviation": 300.0}, {"gini_deviation": 300.0,
-         "cvar_deviation": 300.0}, "no", NEITHER),
-        ("are low", {"mean_deviation": 5.0, "semi_standard_deviation": 6.0}, {}, "yes", ""),
-        ("are low", {"mean_deviation": 5.0, "gini_deviation": 6.0}, {"semi_standard_deviation": 1.0}, "partly",
-         f"{ESTIMATOR} (Semi-standard deviation)"),
-        ("are low", {"gini_deviation": 5.0, "cvar_deviation": 6.0}, {"gini_deviation": 5.0, "cvar_deviation": 6.0},
-         "no", MEASURE),
-    ],
-)  # fmt: skip
-def test_verdict_and_blame_of_gradient_variance(part, paper, ours, holds, blame):
-    variances = {"paper": GRADIENTS | paper, "influence": GRADIENTS | ours}
-    found = row(gradients(gradients_of(variances)), part)
-    assert (found.holds, found.blame) == (holds, blame), found.measured
-
-
-def gradients_of(variances, seeds=5, updates=2000):
-    cells = gradient_cells(seeds, updates=updates)
-    return [replace(cell, variance=[variances[cell.estimator][cell.measure]] * len(cell.at)) for cell in cells]
-
-
-def test_a_quick_look_at_gradients_is_no_test(tmp_path):
-    variances = {"paper": GRADIENTS, "influence": GRADIENTS}
-    for cells, why in (
-        (gradients_of(variances, seeds=3), "a quick look: 3 seeds, of 5 at the least"),
-        (gradients_of(variances, updates=400), "a quick look: 400 updates, of 2,000 at the least"),
-        ([], "a quick look: 0 seeds, of 5 at the least"),
-    ):
-        assert [(found.measured, found.holds, found.blame) for found in gradients(cells)] == [
-            (why, "not tested", "")
-        ] * 3
-    empty = replace(study("maze"), name="gradient-variance", folder=tmp_path)
-    assert claims(empty) == gradients([])
-
-
-def test_one_halt_that_is_off_the_scale_decides_nothing():
-    cells = gradients_of({"paper": GRADIENTS, "influence": GRADIENTS})
-    wild = [replace(c, variance=[*c.variance[:-1], 1e12]) if c.measure == "standard_deviation" else c for c in cells]
-    assert gradients(wild) == gradients(cells)
 
 
 def test_a_real_study_has_its_claims_written(tmp_path):

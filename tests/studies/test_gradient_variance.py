@@ -15,6 +15,7 @@ from steadyrl.runs import RunConfig, load, train
 from steadyrl.runs.view import Quiet
 from steadyrl.studies import gradient_variance as study
 from steadyrl.studies._variability_gradients import variability_gradients
+from tests.studies.synthetic import gradient_cells as cells
 
 MEASURES = estimators.paper.MEASURES
 
@@ -125,16 +126,6 @@ def test_numbers_that_make_no_sense_are_refused(name, value, least, tmp_path):
 def test_halts_are_close_at_the_start():
     assert study.halts(100) == [0, 5, 10, 20, 50, 100]
     assert study.halts(7) == [0, 5]
-
-
-def cells(seeds=2, variance=100.0, **fields):
-    at = study.halts(200)
-    columns = {"gradient_norm": [1.0] * len(at), "risk_averse": [0.5] * len(at), "timeout": [0.5] * len(at)}
-    made = {"updates": 200, "batches": 32, "lam": 0.5, "at": at, **columns, "code": "", **fields}
-    return [
-        study.Cell(measure, estimator, seed, variance=[variance * (1 + seed)] * len(at), **made)
-        for measure, estimator, seed in itertools.product(MEASURES, study.ESTIMATORS, range(seeds))
-    ]
 
 
 def test_figures_have_a_line_for_each_measure():

@@ -23,16 +23,17 @@ class Optimiser:
             raise ValueError(f"learning rate = {rate}: must be > 0 and finite")
         self._parameters = list(parameters)
         self._max_norm = max_norm
-        self._torch: torch.optim.Optimizer = (
-            torch.optim.Adam(self._parameters, rate) if name == "adam" else torch.optim.SGD(self._parameters, rate)
-        )
+        kind = torch.optim.Adam if name == "adam" else torch.optim.SGD
+        self._torch: torch.optim.Optimizer = kind(self._parameters, rate, fused=True)  # a third of the time
 
     def step(self, loss: torch.Tensor) -> float:
         """Descend a loss; the norm of its gradient, before clipping."""
-        self._torch.zero_grad(set_to_none=True)
+        for parameter in self._parameters:
+            parameter.grad = None
         loss.backward()  # type: ignore[no-untyped-call]
-        limit = float("inf") if self._max_norm is None else self._max_norm
-        norm = torch.nn.utils.clip_grad_norm_(self._parameters, limit)
+        norm = torch.nn.utils.get_total_norm([p.grad for p in self._parameters if p.grad is not None])
+        if self._max_norm is not None:
+            torch.nn.utils.clip_grads_with_norm_(self._parameters, self._max_norm, norm)
         self._torch.step()
         return float(norm)
 

@@ -12,6 +12,7 @@ from steadyrl._shapes import Array, Float, Int, IntArray
 from steadyrl.algorithms.learner import NetworkLearner
 from steadyrl.algorithms.optimiser import Optimiser
 from steadyrl.algorithms.penalty import PenaltySettings
+from steadyrl.algorithms.penalty_critic import PenaltyCritic, by_trajectory
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
@@ -65,6 +66,9 @@ class PPOSettings:
     penalty_scale: str = "step"
     """step: the penalty is averaged over steps as PPO's surrogate is; trajectory: summed over the steps of each
     trajectory and averaged over trajectories, which is as many times stronger as an episode has steps."""
+    penalty_baseline: bool = False
+    """Subtract a learned b(s_t, return so far, t) from c_i, the penalty's own critic: no bias, less variance. Not with
+    ratio "reward", where the value function is that baseline."""
 
 
 class PPO(NetworkLearner):
@@ -74,7 +78,10 @@ class PPO(NetworkLearner):
         check(settings)
         policy_step = Optimiser(settings.optimiser, policy.parameters(), settings.policy_rate, settings.max_grad_norm)
         value_step = Optimiser(settings.optimiser, value.parameters(), settings.value_rate)
-        super().__init__(policy, value, settings.penalty, policy_step, value_step, seed)
+        critic = None
+        if settings.penalty_baseline:
+            critic = PenaltyCritic(value, settings.gamma, settings.optimiser, settings.value_rate, seed)
+        super().__init__(policy, value, settings.penalty, policy_step, value_step, seed, critic)
         self.settings = settings
 
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:
@@ -91,6 +98,8 @@ class PPO(NetworkLearner):
                     logged["value_loss"] = self._descend_value(steps, part)
             if settings.kl_stop is not None and steps.movement()["kl"] > settings.kl_stop:
                 break
+        if self.critic is not None:
+            logged["baseline_loss"] = self.critic.learn(batch, steps.own, by_trajectory(batch))
         logged |= steps.movement()
         return {"return": float(steps.returns.mean()), **logged, **self.penalty.finish(steps.returns)}
 
@@ -113,6 +122,10 @@ class Steps:
         self.actions = torch.from_numpy(batch.actions[mask])
         self.returns = discounted_returns(batch.rewards, settings.gamma)
         learner.penalty.begin(self.returns)
+        self.own = learner.penalty.coefficients(self.returns, iteration)  # c_i of the policy that acted
+        baseline = np.zeros(mask.shape) if learner.critic is None else learner.critic.baseline(batch)
+        self.baseline = torch.from_numpy(baseline[mask])
+        self.shares = torch.ones(batch.n, dtype=torch.float64)  # n p_i of the last `coefficients`
         with torch.no_grad():
             self.old_log_prob = learner.policy.log_prob(self.observations, self.actions)
         values = np.zeros(mask.shape)
@@ -123,7 +136,7 @@ class Steps:
         )
         dtype = self.old_log_prob.dtype
         self.targets = torch.from_numpy((advantages + values)[mask]).to(dtype)
-        self.advantages = torch.from_numpy(self._scaled(advantages)[mask]).to(dtype)
+        self.advantages = torch.from_numpy(self._scaled(advantages, baseline)[mask]).to(dtype)
 
     def _rewards(self) -> Float[Array, "n T"]:
         """The rewards, with -lam c_i on the last one where the penalty is a reward."""
@@ -131,19 +144,18 @@ class Steps:
             return self.batch.rewards
         rewards = self.batch.rewards.copy()
         last = self.batch.lengths - 1
-        rewards[np.arange(self.batch.n), last] -= self._penalties() / self.learner.settings.gamma**last
+        penalties = self.learner.penalty.lam * self.own
+        rewards[np.arange(self.batch.n), last] -= penalties / self.learner.settings.gamma**last
         return rewards
 
-    def _scaled(self, advantages: Float[Array, "n T"]) -> Float[Array, "n T"]:
+    def _scaled(self, advantages: Float[Array, "n T"], baseline: Float[Array, "n T"]) -> Float[Array, "n T"]:
         """Normalised if wanted, with the penalty inside where it belongs there."""
         if self.learner.settings.normalise_advantages:
             taken = advantages[self.batch.mask]
             advantages = (advantages - taken.mean()) / (taken.std() + 1e-8)
-        return advantages - self._penalties()[:, None] if self.learner.settings.ratio == "surrogate" else advantages
-
-    def _penalties(self) -> Float[Array, " n"]:
-        penalty = self.learner.penalty
-        return penalty.lam * penalty.coefficients(self.returns, self.iteration)
+        if self.learner.settings.ratio != "surrogate":
+            return advantages
+        return advantages - self.learner.penalty.lam * (self.own[:, None] - baseline)
 
     def log_ratios(self) -> Float[Array, " n"]:
         """log rho_i: how much likelier the policy of now makes each trajectory."""
@@ -159,12 +171,15 @@ class Steps:
         if settings.ratio in ("surrogate", "reward") or not penalty.active:
             return None
         if settings.ratio == "one":
-            return torch.from_numpy(penalty.coefficients(self.returns, self.iteration))
+            return torch.from_numpy(self.own)
         rho = np.exp(np.minimum(self.log_ratios(), 50.0))
-        # Before the policy has moved the trajectories are its own draws, and unweighted coefficients are the better.
-        weights = None if np.all(rho == 1.0) else np.minimum(rho, settings.zeta)
-        c = penalty.coefficients(self.returns, self.iteration, weights)
-        return torch.from_numpy(np.where(rho > settings.zeta, 0.0, c) if settings.clip_rule == "gradient" else c)
+        if np.all(rho == 1.0):  # the trajectories are this policy's own draws: unweighted coefficients are the better
+            self.shares = torch.ones_like(self.shares)
+            return torch.from_numpy(self.own)
+        weights = np.minimum(rho, settings.zeta)
+        kept = rho <= settings.zeta if settings.clip_rule == "gradient" else np.ones_like(rho)
+        self.shares = torch.from_numpy(kept * weights / weights.mean())
+        return torch.from_numpy(kept * penalty.coefficients(self.returns, self.iteration, weights))
 
     def loss(self, part: Int[IntArray, " m"], c: torch.Tensor | None) -> torch.Tensor:
         """What a part of the steps descends: PPO-clip and the penalty."""
@@ -180,9 +195,11 @@ class Steps:
         return torch.minimum(ratio * advantage, clipped * advantage).mean()
 
     def variability(self, part: Int[IntArray, " m"], log_prob: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
-        """A mean of c_i log pi whose gradient is the variability gradient, to the scale that is set."""
+        """A mean of (c_i - n p_i b_it) log pi whose gradient is the variability gradient, to the scale that is set."""
         whole_episodes = self.learner.settings.penalty_scale == "trajectory"
-        mean = (c[self.episode[part]].to(log_prob.dtype) * log_prob).mean()
+        episode = self.episode[part]
+        centred = c[episode] - self.shares[episode] * self.baseline[part]
+        mean = (centred.to(log_prob.dtype) * log_prob).mean()
         return mean * (self.count / self.batch.n) if whole_episodes else mean
 
     def movement(self) -> dict[str, float]:
@@ -208,6 +225,10 @@ def check(settings: PPOSettings) -> None:
     ):
         if value not in accepted:
             raise ValueError(f"{name} = {value!r}: must be one of {', '.join(accepted)}")
+    if settings.penalty_baseline and settings.ratio == "reward":
+        raise ValueError(
+            "penalty_baseline = True: must be False with ratio = 'reward': its value function is the baseline"
+        )
     for name, number in (("inner_updates", settings.inner_updates), ("minibatches", settings.minibatches)):
         if number < 1:
             raise ValueError(f"{name} = {number}: must be >= 1")

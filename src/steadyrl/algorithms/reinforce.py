@@ -9,6 +9,7 @@ from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.learner import NetworkLearner
 from steadyrl.algorithms.optimiser import Optimiser
 from steadyrl.algorithms.penalty import PenaltySettings
+from steadyrl.algorithms.penalty_critic import PenaltyCritic, by_trajectory
 from steadyrl.algorithms.scores import step_weights
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
@@ -33,6 +34,8 @@ class ReinforceSettings:
     """Divide the weights of the mean part by their standard deviation over the batch (and so rescale lam)."""
     max_grad_norm: float | None = None
     """Clip the norm of the policy's gradient."""
+    penalty_baseline: bool = False
+    """Subtract a learned b(s_t, return so far, t) from c_i, the penalty's own critic: no bias, less variance."""
 
 
 class Reinforce(NetworkLearner):
@@ -41,7 +44,10 @@ class Reinforce(NetworkLearner):
     def __init__(self, policy: NetworkPolicy, value: ValueNetwork, settings: ReinforceSettings, seed: int = 0) -> None:
         policy_step = Optimiser(settings.optimiser, policy.parameters(), settings.policy_rate, settings.max_grad_norm)
         value_step = Optimiser(settings.optimiser, value.parameters(), settings.value_rate)
-        super().__init__(policy, value, settings.penalty, policy_step, value_step, seed)
+        critic = None
+        if settings.penalty_baseline:
+            critic = PenaltyCritic(value, settings.gamma, settings.optimiser, settings.value_rate, seed)
+        super().__init__(policy, value, settings.penalty, policy_step, value_step, seed, critic)
         self.settings = settings
 
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:
@@ -55,6 +61,8 @@ class Reinforce(NetworkLearner):
         norm = self.policy_step.step(loss)
         value_loss = self._update_value(batch, to_go)
         logged = {"return": float(returns.mean()), "gradient_norm": norm, "value_loss": value_loss}
+        if self.critic is not None:
+            logged["baseline_loss"] = self.critic.learn(batch, c, by_trajectory(batch))
         return logged | self.penalty.finish(returns)
 
     def weighted_score(self, batch: Batch, weights: Float[Array, "n T"]) -> torch.Tensor:
@@ -67,7 +75,7 @@ class Reinforce(NetworkLearner):
         mask = batch.mask
         values = np.zeros_like(to_go)
         values[mask] = self.value.predict(batch.observations[mask])
-        penalties = (self.penalty.lam * c)[:, None]
+        penalties = self.penalty.lam * (c[:, None] - (0.0 if self.critic is None else self.critic.baseline(batch)))
         if not self.settings.normalise_advantages:
             return step_weights(to_go, values, penalties, self.settings.gamma)
         mean_part = step_weights(to_go, values, np.zeros((batch.n, 1)), self.settings.gamma)

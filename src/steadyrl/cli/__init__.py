@@ -23,6 +23,7 @@ from steadyrl.cli._study import study
 from steadyrl.cli._train import train
 from steadyrl.cli._watch import watch
 from steadyrl.runs.errors import BAD_INPUT, Interrupted, RunError
+from steadyrl.runs.untrusted import printable
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "measures": measures,
@@ -124,7 +125,7 @@ def _unboxed(box: str) -> str:
 
 
 def _fail(problem: str, exit_code: int = BAD_INPUT) -> int:
-    sys.stderr.write(f"error: {' '.join(problem.split())}\n")
+    sys.stderr.write(f"error: {printable(' '.join(problem.split()))}\n")
     return exit_code
 
 

@@ -36,6 +36,7 @@ def evaluate(
     from steadyrl.envs._checks import check_count, check_finite
     from steadyrl.runs import folder
     from steadyrl.runs.run import load
+    from steadyrl.runs.untrusted import printable
 
     check_count("episodes", episodes, least=2)
     check_count("seed", seed, least=0)
@@ -53,7 +54,7 @@ def evaluate(
     if as_json:
         sys.stdout.write(json.dumps(told | readings | {"summary": summary.to_dict()}, indent=2) + "\n")
         return
-    output._print_summary(summary, f"{run} ({config.env}, {loaded.status}, update {loaded.update})")
+    output._print_summary(summary, f"{run} ({printable(config.env)}, {loaded.status}, update {loaded.update})")
     output._print(_told(readings, played.gamma))
 
 

@@ -29,6 +29,7 @@ def report(
     from steadyrl.cli._train import check_import, plain_warnings
     from steadyrl.envs._checks import check_count
     from steadyrl.report.study import write
+    from steadyrl.runs.untrusted import printable
     from steadyrl.studies.results import read
 
     if evaluate is not None:
@@ -47,5 +48,5 @@ def report(
         told = lambda what, done, of: bar.update(task, description=what, completed=done, total=of)  # noqa: E731
         paths = write(found, evaluate=evaluate, maps=not no_maps, told=told)
     counts = ", ".join(f"{n} {status}" for status, n in found.counts().items())
-    sys.stdout.write(f"{found.name}: {len(found.runs)} runs ({counts}), {len(found.cells)} cells\n")
+    sys.stdout.write(f"{printable(found.name)}: {len(found.runs)} runs ({counts}), {len(found.cells)} cells\n")
     sys.stdout.writelines(f"written: {path}\n" for path in paths)

@@ -1,5 +1,6 @@
 """`steadyrl study`: a grid of runs from a file, on all cores."""
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -8,6 +9,9 @@ from tyro.conf import Positional, arg
 
 if TYPE_CHECKING:
     from steadyrl.studies.study import Study
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""What a folder may be called after a file."""
 
 
 def study(
@@ -47,6 +51,8 @@ def study(
     path = Path(file)
     plan = preset(file) if file in preset_names() and not path.exists() else read_file(path)
     name = path.name.removesuffix(".toml")
+    if out is None and not NAME.fullmatch(name):
+        raise ValueError(f"study = {file!r}: its name makes no folder's name: give --out")
     at_least_one(workers=workers, seeds=seeds, updates=updates)
     command = command_line("study", file, budget=budget, seeds=seeds, updates=updates, estimators=estimators)
     chosen = study_from(

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from tyro.conf import Positional, arg
 
 from steadyrl.runs.config import RunConfig, field_docs, field_types
+from steadyrl.runs.untrusted import printable
 
 METAVARS = {int: "INT", float: "FLOAT", str: "STR", bool: "{true,false}"}
 TRUTHS = {"true": True, "false": False}
@@ -73,7 +74,7 @@ def plain_warnings() -> Iterator[None]:
 
 
 def _warn(message: str) -> None:
-    sys.stderr.write(f"warning: {' '.join(message.split())}\n")
+    sys.stderr.write(f"warning: {printable(' '.join(message.split()))}\n")
 
 
 def _read(name: str, given: Any) -> Any:

@@ -2,21 +2,28 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
 from gymnasium import spaces
 
+from steadyrl import streams
+from steadyrl.algorithms.baselines import HOMES
+from steadyrl.algorithms.baselines.network import NetworkActor, NetworkRates
 from steadyrl.algorithms.ppo import PPO, PPOSettings
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceSettings
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork, NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
-from steadyrl.runs.build import Learner, settings_of
+from steadyrl.runs.build import Learner, baseline, settings_of
 from steadyrl.runs.config import RunConfig
 
 
 def network_learner(config: RunConfig, seen: spaces.Space[Any], done: spaces.Space[Any]) -> Learner:
     value = ValueNetwork(seen, hidden=config.hidden, activation=config.activation, seed=config.seed)
+    if config.algorithm in HOMES:
+        rates = settings_of(config, NetworkRates, f"{config.algorithm} and a network")
+        return baseline(config, lambda role: _actor(config, seen, done, role, rates))
     if config.algorithm == "ppo":
         return PPO(_policy(config, seen, done), value, settings_of(config, PPOSettings, "ppo"), config.seed)
     settings = settings_of(config, ReinforceSettings, "reinforce and a network")
@@ -32,6 +39,17 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def _actor(
+    config: RunConfig, seen: spaces.Space[Any], done: spaces.Space[Any], role: str, rates: NetworkRates
+) -> NetworkActor:
+    """A policy and a value network; a second and a third of them begin with other weights."""
+    place = ("averse", "gate").index(role) + 1 if role in ("averse", "gate") else 0
+    if place:
+        config = replace(config, seed=streams.key(config.seed, streams.INITIAL, place))
+    value = ValueNetwork(seen, hidden=config.hidden, activation=config.activation, seed=config.seed)
+    return NetworkActor(_policy(config, seen, spaces.Discrete(2) if role == "gate" else done), value, rates)
 
 
 def _policy(config: RunConfig, seen: spaces.Space[Any], done: spaces.Space[Any]) -> NetworkPolicy:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import safetensors
 import safetensors.numpy
 from numpy.typing import NDArray
 
@@ -48,7 +49,8 @@ class Checkpoint:
         return f"ckpt-{self.update}"
 
 
-HEADER: Final = tuple(f.name for f in dataclasses.fields(Checkpoint) if f.name != "state")
+KINDS: Final = {f.name: f.type for f in dataclasses.fields(Checkpoint) if f.name != "state"}
+HEADER: Final = tuple(KINDS)
 
 
 def to_bytes(checkpoint: Checkpoint) -> bytes:
@@ -65,11 +67,19 @@ def from_bytes(raw: bytes, name: str) -> Checkpoint:
     if digest != hashlib.sha256(content).hexdigest().encode():
         raise CorruptError(f"{name}: truncated or damaged: its SHA-256 is not the one written in it")
     line, _, payload = content.partition(b"\n")
-    header = json.loads(line)
-    version = header.pop("format")
+    try:
+        header = json.loads(line)
+        version = header.pop("format")
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:
+        raise CorruptError(f"{name}: damaged: its second line is no JSON object with a format") from error
     if version != FORMAT:
         raise CorruptError(f"{name}: format {version}, but this version of steadyrl reads format {FORMAT}")
-    return Checkpoint(**header, state=safetensors.numpy.load(payload))
+    if header.keys() != KINDS.keys() or not all(_is(kind, header[field]) for field, kind in KINDS.items()):
+        raise CorruptError(f"{name}: damaged: its second line must have {', '.join(KINDS)}, each of its kind")
+    try:
+        return Checkpoint(**header, state=safetensors.numpy.load(payload))
+    except (safetensors.SafetensorError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise CorruptError(f"{name}: damaged: its arrays are not safetensors: {error}") from error
 
 
 def write(folder: Path, checkpoint: Checkpoint) -> None:
@@ -118,6 +128,11 @@ def set_aside(folder: Path, good: Checkpoint | None) -> None:
         if good is not None and int(path.name.removeprefix("ckpt-")) > good.update:
             with on_disk(path):
                 path.replace(path.with_name(f"{path.name}.corrupt"))
+
+
+def _is(kind: Any, value: Any) -> bool:
+    """Is a field of the header of its kind? Counters are not negative."""
+    return type(value) is kind and (kind is not int or value >= 0)
 
 
 def _read(path: Path, config_hash: str) -> Checkpoint:

@@ -6,9 +6,11 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from steadyrl.algorithms.baselines import options
 from steadyrl.runs._penalty_check import penalty_problems
 from steadyrl.runs.config import RunConfig, field_types
 from steadyrl.runs.errors import BadInputError
+from steadyrl.runs.untrusted import is_too_deep
 
 MILLION: Final = 1_000_000
 
@@ -16,17 +18,17 @@ MILLION: Final = 1_000_000
 LEAST: Final = {
     "limit": 1, "n": 1, "updates": 1, "seed": 0, "lam": 0, "constraint": 0, "dual_rate": 0, "max_grad_norm": 0,
     "output_gain": 0, "gae_lambda": 0, "inner_updates": 1, "minibatches": 1, "value_epochs": 0, "evaluate_every": 0,
-    "evaluate_episodes": 1, "log_every": 1, "checkpoint_every": 1,
+    "evaluate_episodes": 1, "log_every": 1, "checkpoint_every": 1, "soft_share": 0, "neutral_share": 0,
 }  # fmt: skip
-ABOVE: Final = {"gamma": 0, "policy_rate": 0, "value_rate": 0, "clip": 0, "kl_stop": 0, "zeta": 0}
+ABOVE: Final = {
+    "gamma": 0, "policy_rate": 0, "value_rate": 0, "clip": 0, "kl_stop": 0, "zeta": 0, "rate_of_estimates": 0,
+    "perturbation": 0, "risk_level": 0,
+}  # fmt: skip
 MOST: Final = {
     "limit": MILLION, "n": MILLION, "updates": 10**9, "seed": 2**63 - 1, "gamma": 1, "gae_lambda": 1,
-    "evaluate_episodes": MILLION,
+    "evaluate_episodes": MILLION, "rate_of_estimates": 1, "risk_level": 1, "soft_share": 1, "neutral_share": 0.99,
 }  # fmt: skip
-PPO_ONLY: Final = (
-    "gae_lambda", "clip", "inner_updates", "minibatches", "value_epochs", "kl_stop", "ratio", "zeta", "clip_rule",
-    "penalty_scale",
-)  # fmt: skip
+PPO_ONLY: Final = tuple(name for name, users in options.USED_BY.items() if "ppo" in users and "reinforce" not in users)
 KINDS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
@@ -50,17 +52,21 @@ def problems(fields: Mapping[str, Any]) -> Iterator[str]:
     yield from (unknown(name, known) for name in fields if name not in known)
     if "env" not in fields:
         yield "env is missing: give the id of an environment"
-    right_types = dict.fromkeys(known, True)
-    for name in (name for name in known if name in fields):
-        kind, optional = known[name]
-        problem = None if optional and fields[name] is None else _problem(name, fields[name], kind)
-        if problem is not None:
-            right_types[name] = False
-            yield problem
-    if all(right_types.values()) and "env" in fields:
+    wrong = list(field_problems(fields))
+    yield from wrong
+    if not wrong and "env" in fields:
         config = RunConfig(**{name: value for name, value in fields.items() if name in known and name != "hidden"})
         yield from _together(config)
         yield from penalty_problems(config)
+
+
+def field_problems(fields: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the type or the range of each known field on its own."""
+    for name, (kind, optional) in field_types().items():
+        if name in fields and not (optional and fields[name] is None):
+            problem = _problem(name, fields[name], kind)
+            if problem is not None:
+                yield problem
 
 
 def unknown(name: str, known: Mapping[str, Any]) -> str:
@@ -122,6 +128,8 @@ def _options_problem(name: str, value: Any) -> str | None:
 
 
 def _is_option(value: Any) -> bool:
+    if is_too_deep(value):
+        return False
     if isinstance(value, list | tuple):
         return all(_is_option(entry) for entry in value)
     if isinstance(value, str):
@@ -145,16 +153,28 @@ def _finite(value: float) -> bool:
 
 def _together(config: RunConfig) -> Iterator[str]:
     """What is wrong with fields that are right on their own."""
-    if config.algorithm == "ppo":
-        if config.policy == "tabular":
-            yield "policy = 'tabular': must be auto or network with algorithm = ppo"
-        return
+    if config.algorithm in options.PPO and config.policy == "tabular":
+        yield f"policy = 'tabular': must be auto or network with algorithm = {config.algorithm}"
+    if config.penalty_baseline and config.ratio == "reward":
+        yield "penalty_baseline = True: must be left out with ratio = reward: its value function is the baseline"
     default = RunConfig("")
-    for name in PPO_ONLY:
+    for name, users in options.USED_BY.items():
         value = getattr(config, name)
-        if value != getattr(default, name):
-            yield f"{name} = {shown(value)}: must be left out unless algorithm = ppo"
+        if config.algorithm not in users and value != getattr(default, name):
+            yield f"{name} = {shown(value)}: must be left out unless algorithm = {_listed(users)}"
+    yield from _of_baselines(config, default)
+
+
+def _of_baselines(config: RunConfig, default: RunConfig) -> Iterator[str]:
+    if config.algorithm in options.WITHOUT_LAM and config.lam not in (0.0, default.lam):
+        yield f"lam = {shown(config.lam)}: must be left out with algorithm = {config.algorithm}"
+    if config.algorithm in options.TAIL and config.n * config.risk_level < 1:
+        least = math.ceil(round(1.0 / config.risk_level, 9))
+        yield f"n = {config.n}: must be >= {least} for a risk_level of {config.risk_level} to hold one episode"
+    for name in ("updates", "evaluate_every"):
+        if config.algorithm in options.PERTURBED and getattr(config, name) % 2:
+            yield f"{name} = {getattr(config, name)}: must be even with algorithm = {config.algorithm}"
 
 
 def _listed(choices: tuple[str, ...]) -> str:
-    return f"{', '.join(choices[:-1])} or {choices[-1]}"
+    return " or ".join([", ".join(choices[:-1]), choices[-1]] if len(choices) > 1 else choices)

@@ -6,7 +6,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from steadyrl.policies.storage import write_atomically
 from steadyrl.runs._provenance import provenance, versions
@@ -15,6 +15,7 @@ from steadyrl.runs.checks import config_from, shown
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.errors import BadInputError, CorruptError, on_disk
 from steadyrl.runs.metrics import NAME as METRICS
+from steadyrl.runs.untrusted import check_entries, json_object
 
 FORMAT: Final = 1
 ENDS: Final = ("finished", "diverged")
@@ -61,10 +62,9 @@ def read_config(folder: Path) -> tuple[RunConfig, dict[str, str]]:
     path = folder / "run.json"
     if not path.exists():
         raise BadInputError(f"{folder} is no run's folder: it has no run.json")
-    content = _json(path)
-    version = content.get("format")
-    if version != FORMAT:
-        raise CorruptError(f"{path}: format {version}, but this version of steadyrl reads format {FORMAT}")
+    check_entries(folder)
+    content = json_object(path)
+    _check_format(path, content.get("format"))
     try:
         config = config_from(content["config"])
         written_with = dict(content["versions"])
@@ -100,10 +100,12 @@ def done(folder: Path) -> Done | None:
     path = folder / "done.json"
     if not path.exists():
         return None
-    content = _json(path)
+    check_entries(folder)
+    content = json_object(path)
+    _check_format(path, content.get("format"))
     try:
         expected, end = dict(content["sha256"]), Done(content["status"], int(content["update"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise CorruptError(f"{path}: damaged, or written by an incompatible version: {error}") from error
     if end.status not in ENDS:
         raise CorruptError(f"{path}: status = {end.status!r}: must be one of {', '.join(ENDS)}")
@@ -111,7 +113,14 @@ def done(folder: Path) -> Done | None:
     for name in sorted(expected.keys() | found.keys()):
         if found.get(name) != expected.get(name):
             raise CorruptError(f"{folder / name}: changed since the run ended: its SHA-256 is not the one in done.json")
+    if f"ckpt-{end.update}" not in expected:
+        raise CorruptError(f"{path}: update = {end.update}: damaged: the run has no ckpt-{end.update}")
     return end
+
+
+def _check_format(path: Path, version: object) -> None:
+    if version != FORMAT:
+        raise CorruptError(f"{path}: format {shown(version)}, but this version of steadyrl reads format {FORMAT}")
 
 
 def _digests(folder: Path) -> dict[str, str]:
@@ -120,15 +129,3 @@ def _digests(folder: Path) -> dict[str, str]:
             p.name for p in folder.iterdir() if p.name in ("run.json", METRICS) or CHECKPOINT.fullmatch(p.name)
         )
         return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
-
-
-def _json(path: Path) -> dict[str, Any]:
-    with on_disk(path):
-        raw = path.read_bytes()
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise CorruptError(f"{path}: truncated or damaged: it is not JSON") from error
-    if not isinstance(content, dict):
-        raise CorruptError(f"{path}: damaged: it is no JSON object")
-    return content

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from steadyrl.runs.errors import BadInputError, LockedError, on_disk
+from steadyrl.runs.untrusted import check_entries
 
 NAME: Final = "lock"
 NOTES: Final = ("failed.json", "deaths.json")
@@ -22,8 +23,11 @@ LEFT_OVER: Final = re.compile(r"\.((run|done|failed|deaths)\.json|probe|ckpt-\d+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Be the only process at work in a folder, which is made if need be; the lock goes with the process."""
+    if folder.is_symlink():
+        raise BadInputError(f"{folder} is a symbolic link: give the folder that it leads to")
     with on_disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    check_entries(folder)
     _check_ours(folder)
     path = folder / NAME
     with on_disk(path):
@@ -61,5 +65,5 @@ def _holder(content: bytes) -> str:
     try:
         holder = json.loads(content)
         return f"process {int(holder['pid'])} on {holder['host']}"
-    except (ValueError, KeyError, TypeError):  # it has only just begun
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):  # it has only just begun
         return "another process"

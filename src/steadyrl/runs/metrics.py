@@ -53,7 +53,7 @@ def check_against(folder: Path, checkpoint: Checkpoint) -> None:
     path = folder / NAME
     try:
         with path.open("rb") as file:
-            part = file.read(checkpoint.metrics_bytes)
+            part = file.read(min(checkpoint.metrics_bytes, path.stat().st_size))
     except OSError as error:
         raise CorruptError(f"{path}: cannot be read: {error.strerror}") from error
     if len(part) < checkpoint.metrics_bytes:
@@ -67,4 +67,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
     path = folder / NAME
     with on_disk(path):
         lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    return [json.loads(line) for line in lines]
+    try:
+        return [json.loads(line) for line in lines]
+    except (ValueError, RecursionError) as error:
+        raise CorruptError(f"{path}: damaged: its lines are not JSON") from error

@@ -9,6 +9,7 @@ from steadyrl.runs import checkpoint, folder, metrics
 from steadyrl.runs.build import Learner
 from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.config import RunConfig, config_hash
+from steadyrl.runs.errors import CorruptError
 
 SHARE: Final = 0.01
 """Of the time that checkpoints may cost where their frequency is not given."""
@@ -28,7 +29,7 @@ class Record:
         last = checkpoint.last_good(path, self.hash, lambda found: metrics.check_against(path, found))
         checkpoint.set_aside(path, last)
         if last is not None:
-            learner.restore(last.state)
+            restore(learner, last, str(path / last.name))
             self.update = self.written = last.update
             self.episodes, self.steps, self.diverged = last.episodes, last.steps, last.diverged
         folder.reserve(path, ROOM * len(checkpoint.to_bytes(self._checkpoint(0, ""))))
@@ -81,3 +82,16 @@ class Record:
     def _checkpoint(self, size: int, sha256: str) -> Checkpoint:
         counters = (self.episodes, self.steps, size, sha256, self.diverged)
         return Checkpoint(self.update, self.hash, *counters, state=self.learner.state())
+
+
+def restore(learner: Learner, found: Checkpoint, name: str) -> None:
+    """Put a learner as it was, or say that the checkpoint is not one of its kind (CorruptError)."""
+    for key, own in learner.state().items():
+        array = found.state.get(key)
+        if array is None or (array.shape, array.dtype) != (own.shape, own.dtype):
+            given = "missing" if array is None else f"{array.dtype} of shape {array.shape}"
+            raise CorruptError(f"{name}: does not fit the run: {key} is {given}, must be {own.dtype} of {own.shape}")
+    try:
+        learner.restore(found.state)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise CorruptError(f"{name}: does not fit the run: {error}") from error

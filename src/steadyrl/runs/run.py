@@ -19,6 +19,7 @@ from steadyrl.runs.errors import BadInputError, RunFailedError
 from steadyrl.runs.evaluation import Evaluation
 from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import Loop
+from steadyrl.runs.record import restore
 from steadyrl.runs.signals import Stop
 from steadyrl.runs.view import View, Views, choose
 
@@ -123,7 +124,7 @@ def load(path: str | Path, env: MakeEnv | None = None) -> Run:
     collector = make_collector(config, make)
     learner = make_learner(config, collector.observation_space, collector.action_space)
     collector.close()
-    learner.restore(last.state)
+    restore(learner, last, str(path / last.name))
     status = "unfinished" if end is None else end.status
     return Run(config, path, learner.policy, status, last.update, learner.settings.gamma, make)
 

@@ -10,6 +10,7 @@ from typing import Any
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig
 from steadyrl.runs.errors import BadInputError
+from steadyrl.runs.untrusted import DEEPEST, MOST_BYTES, is_too_deep, read_some
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -30,15 +31,21 @@ def from_toml(text: str, source: str = "TOML") -> RunConfig:
 def read_fields(text: str, source: str) -> dict[str, Any]:
     """What a TOML file says, whatever it is."""
     try:
-        return tomllib.loads(text)
+        fields = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadInputError(f"{source} is not TOML: {error}") from error
+    if is_too_deep(fields):
+        raise BadInputError(f"{source} is nested more than {DEEPEST} deep: write it flatter")
+    return fields
 
 
 def read_file(path: Path) -> dict[str, Any]:
     """The fields in a file."""
     try:
-        return read_fields(path.read_bytes().decode(), str(path))
+        raw = read_some(path)
+        if raw is None:
+            raise BadInputError(f"{path} has more than {MOST_BYTES} bytes: give a TOML file with the fields of a run")
+        return read_fields(raw.decode(), str(path))
     except OSError as error:
         raise BadInputError(f"{path}: {error.strerror}: give a TOML file with the fields of a run") from error
     except UnicodeDecodeError as error:

@@ -72,7 +72,7 @@ def _share(
 def _base(results: StudyResults, noise: str) -> float:
     """The return of the risk-neutral runs, or else of the shortest way."""
     cell = find(results, None, measure=RISK_NEUTRAL, noise=noise)
-    return going(SHORT) if cell is None else mean(cell, "return")
+    return going(SHORT) if cell is None or not cell.finished else mean(cell, "return")
 
 
 def _name(key: Key) -> str:

@@ -10,14 +10,21 @@ from typing import Any, Final
 import numpy as np
 
 from steadyrl._shapes import Array, Float
+from steadyrl.runs.checks import field_problems
 from steadyrl.runs.config import RunConfig, field_types
+from steadyrl.runs.errors import RunError
 from steadyrl.runs.metrics import NAME as METRICS
+from steadyrl.runs.untrusted import check_entries, json_object
 from steadyrl.studies.attempts import failure
 
 LAST: Final = 10
 """Final numbers are averages over the last 1/10 of a run's updates."""
 WINDOW: Final = 5
 """Logged rows over which a rate is averaged before one asks whether it stays high."""
+COUNTERS: Final = ("update", "episodes", "steps")
+"""What every logged row has."""
+NEEDED: Final = ("env", "algorithm", "measure", "estimator", "lam", "seed", "updates")
+"""What every config has had in all versions."""
 APART: Final = "evaluation."
 """Dotted names that are no shares of one whole."""
 
@@ -70,20 +77,21 @@ class RunResult:
 
 def read_run(folder: Path, name: str) -> RunResult:
     """The run in a folder; what is wrong with it becomes its status and message."""
-    if not (folder / "run.json").is_file():
-        return _without_config(folder, name)
     try:
-        content = json.loads((folder / "run.json").read_bytes())
+        check_entries(folder)
+        if not (folder / "run.json").is_file():
+            return _without_config(folder, name)
+        content = json_object(folder / "run.json")
         if not _hash(content["config"]).startswith(name):
             return RunResult(name, folder, "damaged", message="run.json: its config is not the one of the study")
         config, settings = _config(content["config"]), _flattened(content["config"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (RunError, ValueError, KeyError, TypeError, AttributeError) as error:
         return RunResult(name, folder, "damaged", message=f"run.json cannot be read: {error}")
     made_on = {key: content.get(key) for key in ("versions", "cpu", "cores", "system", "threads", "git_commit")}
     try:
         status, message, expected = _end(folder)
         columns = _columns(folder / METRICS, expected)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (RunError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         return RunResult(name, folder, "damaged", config, settings, {}, str(error), made_on)
     return RunResult(name, folder, status, config, settings, columns, message, made_on)
 
@@ -97,6 +105,10 @@ def _hash(fields: Mapping[str, Any]) -> str:
 def _config(fields: Mapping[str, Any]) -> RunConfig:
     """The config, as far as this version knows its fields."""
     known: dict[str, Any] = {name: x for name, x in fields.items() if name in field_types()}
+    missing = [name for name in NEEDED if name not in known]
+    wrong = [f"{name} is missing" for name in missing] or list(field_problems(known))
+    if wrong:
+        raise ValueError("; ".join(wrong))
     return RunConfig(**{**known, "hidden": tuple(known.get("hidden", ()))})
 
 
@@ -118,7 +130,7 @@ def _without_config(folder: Path, name: str) -> RunResult:
 def _end(folder: Path) -> tuple[str, str, str | None]:
     """Status, message, and the SHA-256 of the metrics if the run is done."""
     if (folder / "done.json").is_file():
-        done = json.loads((folder / "done.json").read_bytes())
+        done = json_object(folder / "done.json")
         if done["status"] not in ("finished", "diverged"):
             raise ValueError(f"done.json: status = {done['status']!r}: must be finished or diverged")
         return done["status"], "", done["sha256"].get(METRICS)
@@ -137,6 +149,8 @@ def _columns(path: Path, expected: str | None) -> dict[str, Array]:
     if expected is not None and hashlib.sha256(raw).hexdigest() != expected:
         raise ValueError(f"{METRICS}: changed since the run ended: its SHA-256 is not the one in done.json")
     rows: list[dict[str, Any]] = json.loads(b"[" + b",".join(raw.split(b"\n")[:-1]) + b"]")
+    if not all(isinstance(row, dict) and all(type(row.get(name)) is int for name in COUNTERS) for row in rows):
+        raise ValueError(f"{METRICS}: a line is no JSON object with {', '.join(COUNTERS)}")
     names = dict.fromkeys(key for row in rows for key in row)
     return {name: np.array([_entry(row, name) for row in rows], dtype=np.float64) for name in names}
 

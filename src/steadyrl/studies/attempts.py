@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from steadyrl.policies.storage import write_atomically
+from steadyrl.runs.errors import RunError
 from steadyrl.runs.together import Ending
+from steadyrl.runs.untrusted import json_object
 
 MOST: Final = 3
 """Times that a run is tried before it counts as failed."""
@@ -27,8 +29,8 @@ def died(path: Path) -> int:
     """Count one more death of a run's process; how many there were."""
     file = path / "deaths.json"
     try:
-        deaths = 1 + int(json.loads(file.read_bytes())["deaths"])
-    except (OSError, ValueError, KeyError, TypeError):
+        deaths = 1 + max(0, int(json_object(file)["deaths"]))
+    except (RunError, ValueError, KeyError, TypeError, OverflowError):
         deaths = 1
     with contextlib.suppress(OSError):
         path.mkdir(parents=True, exist_ok=True)
@@ -39,6 +41,6 @@ def died(path: Path) -> int:
 def failure(path: Path) -> str | None:
     """Why a run failed, None if it did not."""
     try:
-        return str(json.loads((path / "failed.json").read_bytes())["message"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return str(json_object(path / "failed.json")["message"])
+    except (RunError, KeyError):
         return None

@@ -16,13 +16,13 @@ import numpy as np
 
 from steadyrl import estimators, measures
 from steadyrl._shapes import Array, Float
-from steadyrl.runs.errors import BadInputError, CorruptError, on_disk
-from steadyrl.studies._run_result import RunResult, read_run
-from steadyrl.studies.study import FORMAT
+from steadyrl.runs.errors import BadInputError, CorruptError
+from steadyrl.runs.untrusted import json_object
+from steadyrl.studies._run_result import COUNTERS, RunResult, read_run
+from steadyrl.studies.study import FORMAT, check_folder
 
 __all__ = ["Cell", "RunResult", "StudyResults", "read"]
 
-COUNTERS: Final = ("update", "episodes", "steps")
 FIRST: Final = ("return", "risk_averse", "variability", "length")
 """The metrics that every study is about, in the order in which they are shown."""
 RISK_NEUTRAL: Final = "risk_neutral"
@@ -123,18 +123,17 @@ def _study_json(folder: Path) -> dict[str, Any]:
     path = folder / "study.json"
     if not path.is_file():
         raise BadInputError(f"{folder} is no study's folder: it has no study.json")
-    with on_disk(path):
-        raw = path.read_bytes()
+    check_folder(folder)
+    content = json_object(path)
     try:
-        content = json.loads(raw)
         version, runs, _ = content["format"], content["runs"], content["name"]
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
+    except KeyError as error:
         raise CorruptError(f"{path}: damaged: it is no JSON object with format, name and runs") from error
     if version != FORMAT:
         raise CorruptError(f"{path}: format {version}, but this version of steadyrl reads format {FORMAT}")
     if not isinstance(runs, list) or not all(isinstance(r, str) and re.fullmatch(r"[0-9a-f]{12}", r) for r in runs):
         raise CorruptError(f"{path}: runs: must be a list of the first 12 hexadecimal digits of configs' hashes")
-    return dict(content)
+    return content
 
 
 def _with_risk_neutral(runs: list[RunResult]) -> list[RunResult]:

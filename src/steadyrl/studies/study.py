@@ -18,6 +18,7 @@ updates = 50
 """
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -31,11 +32,16 @@ from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.errors import BadInputError, on_disk
 from steadyrl.runs.run import HASH_LENGTH
 from steadyrl.runs.toml import read_fields
+from steadyrl.runs.untrusted import check_entries
 
 FORMAT: Final = 1
 KEYS: Final = ("title", "about", "seeds", "run", "grid", "cases", "quick")
 KINDS: Final = {"title": (str, "text"), "about": (str, "text"), "cases": (list, "a list of tables, [[cases]]")}
 MOST_SEEDS: Final = 10_000
+MOST_RUNS: Final = 100_000
+"""Of one case."""
+OURS: Final = ("study.json", "runs", "results", "figures", "report.html")
+"""What a study's folder may hold of ours."""
 PRESETS: Final = resources.files("steadyrl.studies") / "presets"
 
 Fields = dict[str, Any]
@@ -61,9 +67,16 @@ class Study:
         names = [run_name(config) for config in self.configs]
         about = {"name": self.name, "title": self.title, "about": self.about, "command": self.command}
         text = json.dumps({"format": FORMAT, **about, "runs": names}, indent=1)
+        check_folder(out)
         with on_disk(out):
             out.mkdir(parents=True, exist_ok=True)
             write_atomically(out / "study.json", text.encode() + b"\n")
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a study's folder in which a link would lead elsewhere what is written or read."""
+    check_entries(out, OURS)
+    check_entries(out / "runs")
 
 
 def run_name(config: RunConfig) -> str:
@@ -130,6 +143,8 @@ def _combinations(grid: Mapping[str, Any], where: str) -> Iterator[Fields]:
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise BadInputError(f"{where}: grid.{key} = {shown(values)}: must be a list of one value or more")
+    if math.prod(map(len, grid.values())) > MOST_RUNS:
+        raise BadInputError(f"{where}: its grid has more than {MOST_RUNS} combinations: make it smaller")
     for combination in product(*grid.values()):
         fields: Fields = {}
         for key, value in zip(grid, combination, strict=True):

@@ -1,0 +1,44 @@
+"""Keep what a study found: the small tables and the pictures that README and documentation show, with their origin.
+
+    python results/collect.py out/maze [out/maze-best ...]
+
+Copies results/cells.csv, results/claims.md and figures/*.png into results/<the study's name>/ and writes its README.md.
+"""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TABLES = ("cells.csv", "claims.md")
+
+
+def collect(study: Path) -> None:
+    about = json.loads((study / "study.json").read_text())
+    target = HERE / about["name"]
+    target.mkdir(exist_ok=True)
+    for old in target.iterdir():
+        old.unlink()
+    kept = [study / "results" / name for name in TABLES if (study / "results" / name).exists()]
+    for path in [*kept, *sorted((study / "figures").glob("*.png"))]:
+        shutil.copyfile(path, target / path.name)
+    (target / "README.md").write_text(_readme(study, about))
+
+
+def _readme(study: Path, about: dict) -> str:
+    first = json.loads((study / "runs" / about["runs"][0] / "run.json").read_text())
+    versions = ", ".join(f"{name} {version}" for name, version in first["versions"].items())
+    text, system = " ".join(about["about"].split()), first["system"].split("-")[0]
+    return (
+        f"# {about['title']}\n\n{text}\n\n"
+        f"    {about['command']}\n    python results/collect.py out/{about['name']}\n\n"
+        f"{len(about['runs'])} runs. {versions}. {first['cores']} cores of {first['cpu']}, {system}.\n\n"
+        "The rows of cells.csv are the combinations of all that varies but the seed, with the mean of the last 10 %\n"
+        "of the updates, its standard error, and intervals over seeds.\n"
+    )
+
+
+if __name__ == "__main__":
+    for folder in sys.argv[1:]:
+        collect(Path(folder))

@@ -1,0 +1,59 @@
+"""The baselines on the Maze: who takes the long way, who the short one, and who neither."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+LONG = {
+    "tamar": {"lam": 2e-5, "policy_rate": 1e-3, "updates": 1500},
+    "spsa": {"lam": 0.02, "policy_rate": 3e-3, "perturbation": 0.3, "updates": 1500},
+    "smoothed-functional": {"lam": 0.02, "policy_rate": 3e-3, "perturbation": 0.3, "updates": 1500},
+    "fenchel": {"lam": 0.02, "policy_rate": 3e-5, "updates": 1000},
+    "trvo": {"lam": 0.1, "updates": 150},
+    "mvpi": {"lam": 0.1, "policy_rate": 3e-3, "updates": 150},
+    "cvar-pg": {"risk_level": 0.5, "policy_rate": 1e-2, "updates": 1000},
+}
+NEUTRAL = {"risk-neutral-reinforce": {"policy_rate": 3e-3, "updates": 1000}}
+STUCK = {
+    "mean-semivariance": {"lam": 0.1, "policy_rate": 1e-3, "updates": 300},
+    "mixture": {"policy_rate": 3e-3, "neutral_share": 0.5, "updates": 1000},
+}
+
+
+@pytest.fixture(scope="module")
+def ways():
+    """Shares of the long and the short way, (seeds, 2), by method."""
+    cases = {name: {"algorithm": name, **fields} for name, fields in (LONG | NEUTRAL | STUCK).items()}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.algorithms.baselines.maze_runs"],
+        check=False,
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[3],
+    )
+    assert done.returncode == 0, done.stderr
+    return {name: np.array(found) for name, found in json.loads(done.stdout).items()}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_it_learns_the_long_way(name, ways):
+    assert (ways[name][:, 0] > 0.9).all()
+
+
+def test_without_risk_the_short_way(ways):
+    assert (ways["risk-neutral-reinforce"][:, 1] > 0.9).all()
+
+
+def test_an_average_over_steps_stays_away_from_red_and_does_not_look_for_the_goal(ways):
+    long, short = ways["mean-semivariance"].T
+    assert (short < 0.05).all()
+    assert (long + short < 0.5).all()
+
+
+def test_a_mixture_with_a_trained_risk_neutral_part_stays_on_its_way(ways):
+    assert (ways["mixture"][:, 1] > 0.9).all()
