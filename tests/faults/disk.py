@@ -1,7 +1,8 @@
 """A folder whose every write is watched: each step may fail, and what a power cut at that step would leave is known.
 
 A file's content is safe once it has been synced, its name once its folder has been. Of what is not safe, a power cut may
-leave anything; three of these are looked at: all of it (as after a SIGKILL), nothing, and the names without the content.
+leave anything; four of these are looked at: all of it (as after a SIGKILL), nothing, the names without the content, and
+new names beside old ones that had been removed.
 """
 
 import errno
@@ -10,8 +11,8 @@ import os
 import stat
 from pathlib import Path
 
-KILLED, LOST, HOLLOW = "killed", "lost", "hollow"
-LEFT = (KILLED, LOST, HOLLOW)
+KILLED, LOST, HOLLOW, MIXED = "killed", "lost", "hollow", "mixed"
+LEFT = (KILLED, LOST, HOLLOW, MIXED)
 
 
 class Disk:
@@ -43,7 +44,8 @@ class Disk:
         now = {entry.name: entry.inode() for entry in os.scandir(self.root)} if Path(self.root).exists() else {}
         if how == KILLED:
             return {name: Path(self.root, name).read_bytes() for name in now}
-        return {name: self.contents.get(inode, b"") for name, inode in (self.names if how == LOST else now).items()}
+        names = {LOST: self.names, HOLLOW: now, MIXED: {**self.names, **now}}[how]
+        return {name: self.contents.get(inode, b"") for name, inode in names.items()}
 
     def _ours(self, path):
         return str(path).startswith(self.root)

@@ -189,7 +189,8 @@ def test_the_defaults_are_those_of_the_algorithms():
     for name in PPO_ONLY:
         assert getattr(config, name) == getattr(ppo, name), name
     defaults = {"": ReinforceSettings(), "tables": TabularSettings(), "ppo": ppo}
-    for name in ("gamma", "policy_rate", "value_rate", "normalise_advantages", "max_grad_norm"):
+    assert [round(one.value_rate / one.policy_rate) for one in defaults.values()] == [10, 10, 1]  # told as multiples
+    for name in ("gamma", "policy_rate", "normalise_advantages", "max_grad_norm"):
         told = field_docs()[name].rpartition("(default: ")[2].rstrip(").").split("; ")
         for entry in told:
             who, _, value = entry.rpartition(": ")

@@ -8,9 +8,19 @@ from typing import Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
-TRAINING = ("maze", "maze-best", "maze-windows", "sensitivity", "lunarlander", "pendulum", "cheetah", "baselines")
-"""Studies of training runs; the other two are about gradients alone."""
-ALL = ("estimators", "gradient-variance", *TRAINING)
+ALL = (
+    "estimators",
+    "gradient-variance",
+    "maze",
+    "sensitivity",
+    "maze-best",
+    "maze-windows",
+    "baselines",
+    "lunarlander",
+    "pendulum",
+    "cheetah",
+    "baselines-lunarlander",
+)
 Name = Literal[
     "maze",
     "lunarlander",
@@ -22,6 +32,7 @@ Name = Literal[
     "maze-best",
     "maze-windows",
     "baselines",
+    "baselines-lunarlander",
     "all",
 ]
 
@@ -44,7 +55,7 @@ def reproduce(
     Args:
         study: `maze`, `lunarlander`, `pendulum`, `cheetah`: the paper's training; `sensitivity`: learning rates and
             lambdas; `gradient-variance`: of each measure while it learns; `estimators`: bias and variance against exact
-            gradients; `maze-best`, `maze-windows`, `baselines`: beyond the paper; or `all`.
+            gradients; `maze-best`, `maze-windows`, `baselines`, `baselines-lunarlander`: beyond the paper; or `all`.
         out: Where to write.
         budget: quick is for a look in minutes.
         seeds: Seeds of each combination, instead of the study's.

@@ -87,7 +87,13 @@ def write(folder: Path, checkpoint: Checkpoint) -> None:
     path = folder / checkpoint.name
     with on_disk(path):
         write_atomically(path, to_bytes(checkpoint))
-        for old in listed(folder)[KEPT:]:
+    prune(folder)
+
+
+def prune(folder: Path) -> None:
+    """Remove all but the last two."""
+    for old in listed(folder)[KEPT:]:
+        with on_disk(old):
             old.unlink()
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from steadyrl.policies.storage import write_atomically
+from steadyrl.policies.storage import sync_folder, write_atomically
 from steadyrl.runs._provenance import provenance, versions
 from steadyrl.runs.checkpoint import NAME as CHECKPOINT
+from steadyrl.runs.checkpoint import prune
 from steadyrl.runs.checks import config_from, shown
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.errors import BadInputError, CorruptError, on_disk
@@ -89,6 +90,9 @@ def reserve(folder: Path, size: int) -> None:
 
 def finish(folder: Path, status: str, update: int) -> None:
     """Write done.json, with the SHA-256 of every other file of the run."""
+    prune(folder)  # a process that was killed may have left one too many
+    with on_disk(folder):
+        sync_folder(folder)  # what was removed must not come back beside done.json
     content = {"format": FORMAT, "status": status, "update": update, "sha256": _digests(folder)}
     path = folder / "done.json"
     with on_disk(path):
