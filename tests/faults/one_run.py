@@ -18,6 +18,8 @@ from tests.faults.disk import LEFT, Disk, Fails
 from tests.faults.protections import take_out
 from tests.runs import envs
 
+ENOUGH = 3
+"""Losses."""
 WALK = {"env": envs.walk, "n": 2, "updates": 8, "checkpoint_every": 2}
 REASONS = (errno.ENOSPC, errno.EROFS, errno.EDQUOT) if LONG else (errno.ENOSPC,)
 
@@ -75,7 +77,7 @@ def full(at, whole):
     tried, lost = 0, {}
     for why in REASONS:
         k = 1
-        while True:
+        while len(lost) < ENOUGH:
             folder, fails = at / f"full-{why}-{k}", Fails(k, why)
             problem, before = _out_of_disk(folder, fails), checkpoints(folder)
             if not fails.at:

@@ -152,7 +152,7 @@ def test_no_flipped_byte_and_no_truncation_of_a_checkpoint_is_loaded(run):
     right = numbers(from_bytes(raw, "ckpt"))
     assert wrong_loads(damages(raw), lambda content: numbers(from_bytes(content, "ckpt")), right) == 0
     unchecked = wrong_loads(damages(raw), lambda content: numbers(from_bytes(signed_again(content), "ckpt")), right)
-    assert unchecked > len(raw)
+    assert unchecked > 300
     figure("damaged checkpoints", tried=len(raw) * (len(FLIPS) + 1), wrong=0, wrong_without_the_digest=unchecked)
 
 

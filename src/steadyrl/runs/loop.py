@@ -7,6 +7,7 @@ possible, whether one is written or not and whether the run was interrupted ther
 
 import math
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -52,19 +53,24 @@ class Loop:
 
     def go(self, path: Path, stop: Stop, view: View) -> Done:
         """From the last checkpoint in the folder, or the beginning, to the end."""
-        self.record = Record(self.config, self.learner, path)
-        view.begin(self.config, self.record.update)
-        try:
-            while not self.record.over:
-                self._advance(view)
-                self._stop_if_asked(stop)
+        with ExitStack() as leaving:
+            leaving.callback(self._close)
+            self.record = Record(self.config, self.learner, path)
+            leaving.callback(self.record.close)
+            view.begin(self.config, self.record.update)
+            leaving.callback(view.end)
+            try:
+                while not self.record.over:
+                    self._advance(view)
+                    self._stop_if_asked(stop)
+            except MemoryError as error:
+                where = f"update {self.record.update + 1}"
+                raise RunFailedError(f"{where}: out of memory: use fewer episodes (n)") from error
             return self.record.finish()
-        except MemoryError as error:
-            raise RunFailedError(f"update {self.record.update + 1}: out of memory: use fewer episodes (n)") from error
-        finally:
-            view.end()
-            self.record.close()
-            self.collector.close()
+
+    def _close(self) -> None:
+        """Close the environments, whichever they are by then."""
+        self.collector.close()
 
     def _advance(self, view: View) -> None:
         """One iteration, and what follows it at a boundary."""

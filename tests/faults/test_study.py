@@ -1,0 +1,302 @@
+"""A study: its processes killed at random, its driver killed, eight drivers at once, and no door left open."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.faults import LONG, ROOT, figure, long_only
+
+KILLS = 200 if LONG else 3
+MAZE = """
+seeds = 5
+[run]
+env = "steadyrl/Maze-v0"
+n = 8
+updates = 400
+log_every = 7
+checkpoint_every = 20
+[grid]
+measure = ["gini_deviation", "variance"]
+env_options.noise = ["gaussian", "uniform"]
+[[cases]]
+[[cases]]
+backend = "gymnasium"
+updates = 40
+"""
+ENDLESS = """
+seeds = 4
+[run]
+env = "steadyrl/Maze-v0"
+n = 8
+updates = 1000000
+log_every = 10
+"""
+
+
+def command(folder, *options):
+    arguments = ["study", str(folder / "study.toml"), "--out", str(folder / "out"), "--quiet", *options]
+    return [sys.executable, "-m", "tests.faults.command", *arguments]
+
+
+def write(folder, text):
+    folder.mkdir()
+    (folder / "study.toml").write_text(text)
+    return folder
+
+
+def start(folder, *options, without="", executed=None):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "STEADYRL_WITHOUT": without}
+    environment |= {} if executed is None else {"STEADYRL_EXECUTED": str(executed)}
+    return subprocess.Popen(
+        command(folder, *options),
+        cwd=ROOT,
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(driver, timeout=300):
+    _, err = driver.communicate(timeout=timeout)
+    return driver.returncode, err
+
+
+def results(folder):
+    """The bytes of all that the runs leave, but for who was at work on them."""
+    return {
+        f"{path.parent.name}/{path.name}": path.read_bytes()
+        for path in sorted((folder / "out" / "runs").glob("*/*"))
+        if path.name not in ("lock", "deaths.json")
+    }
+
+
+def progress(folder):
+    """What the runs have written so far, and when."""
+    found = {}
+    for path in (folder / "out").glob("runs/*/*"):
+        try:
+            found[str(path)] = (path.stat().st_size, path.stat().st_mtime_ns)
+        except FileNotFoundError:  # replaced meanwhile
+            continue
+    return found
+
+
+def until_progress(driver, folder):
+    before = progress(folder)
+    while driver.poll() is None and progress(folder) == before:
+        time.sleep(0.01)
+
+
+def processes(pid):
+    """All processes below one, and itself."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [pid, *(below for child in children for below in processes(int(child)))]
+
+
+def workers(driver):
+    """The processes that train."""
+    found = []
+    for pid in processes(driver.pid)[1:]:
+        try:
+            found += [pid] if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes() else []
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+# Random kills
+
+
+def strike(driver, kind, rng):
+    """Kill the driver, its whole group, or one of its workers."""
+    if kind == "worker":
+        there = workers(driver)
+        if there:
+            os.kill(rng.choice(there), signal.SIGKILL)
+        return len(there) > 0
+    os.killpg(driver.pid, signal.SIGKILL) if kind == "group" else driver.kill()
+    return True
+
+
+def storm(folder, kills, rng, without=""):
+    """Run a study to its end under SIGKILLs, at most so many; how many of each kind there were."""
+    counts, code = Counter(), None
+    while code != 0:
+        driver = start(folder, "--workers", "2", without=without)
+        while driver.poll() is None and counts.total() < kills:
+            if rng.random() < 0.2:  # at any time, as it starts, say
+                time.sleep(2.0 * rng.random())
+            else:
+                until_progress(driver, folder)
+                time.sleep(0.3 * rng.random())
+            kind = ("driver", "group", "worker")[counts.total() % 3]
+            if driver.poll() is None and strike(driver, kind, rng):
+                counts[kind] += 1
+                if kind != "worker":
+                    break
+        code, err = ended(driver)
+        assert code in (0, -signal.SIGKILL) or "its process died" in err, err
+    return counts
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = write(tmp_path_factory.mktemp("undisturbed") / "whole", MAZE)
+    assert ended(start(folder, "--workers", "2"))[0] == 0
+    found = results(folder)
+    assert len(found) == 40 * 5
+    return found
+
+
+def test_killed_at_random_a_study_loses_nothing_and_ends_with_the_same_bytes(undisturbed, tmp_path):
+    rng, counts, studies = random.Random(7), Counter(), 0
+    while counts.total() < KILLS:
+        folder = write(tmp_path / str(studies), MAZE)
+        counts += storm(folder, KILLS - counts.total(), rng)
+        assert results(folder) == undisturbed
+        studies += 1
+    assert min(counts[kind] for kind in ("driver", "group", "worker")) >= KILLS // 4
+    figure("SIGKILLs of a study", **counts, studies=studies, runs=40 * studies, lost=0)
+
+
+@long_only
+@pytest.mark.parametrize("without", ["the cut"])
+def test_without_the_cut_random_kills_are_a_loss(without, undisturbed, tmp_path):
+    folder = write(tmp_path / "study", MAZE)
+    assert storm(folder, 6, random.Random(1), without).total() > 0
+    assert results(folder) != undisturbed
+
+
+# The driver's death
+
+
+def writes_after_the_drivers_death(folder, without=""):
+    """Files that change later than a second after the driver was killed."""
+    driver = start(folder, "--workers", "2", without=without)
+    until_progress(driver, folder)
+    time.sleep(0.5)
+    there = workers(driver)
+    assert there
+    driver.kill()
+    time.sleep(1.0)
+    before = progress(folder)
+    time.sleep(1.0)
+    after = progress(folder)
+    for pid in there:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    ended(driver)
+    return {path for path in after if after[path] != before.get(path)}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the workers on Linux alone")
+def test_a_second_after_the_driver_was_killed_nothing_is_written(tmp_path):
+    times = 10 if LONG else 1
+    for k in range(times):
+        assert writes_after_the_drivers_death(write(tmp_path / str(k), ENDLESS)) == set()
+    figure("writes later than a second after the driver's death", drivers_killed=times, writes=0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the workers on Linux alone")
+def test_without_the_leash_orphans_go_on_writing(tmp_path):
+    assert writes_after_the_drivers_death(write(tmp_path / "study", ENDLESS), "the leash")
+
+
+# Eight at once
+
+
+def executions(folder, without=""):
+    """Eight processes start one study; how often each run was begun and ended."""
+    log = folder / "executed"
+    if LONG:
+        drivers = [start(folder, "--workers", "1", without=without, executed=log) for _ in range(8)]
+    else:
+        environment = {**os.environ, "STEADYRL_WITHOUT": without, "STEADYRL_EXECUTED": str(log)}
+        eight = [sys.executable, "-m", "tests.faults.eight", str(folder / "study.toml"), str(folder / "out")]
+        pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        drivers = [subprocess.Popen(eight, cwd=ROOT, env=environment, **pipes)]
+    ends = [ended(driver) for driver in drivers]
+    return ends, Counter(log.read_text().splitlines())
+
+
+def test_eight_processes_that_start_one_study_do_every_run_once(undisturbed, tmp_path):
+    folder = write(tmp_path / "study", MAZE)
+    ends, counts = executions(folder)
+    assert {code for code, _ in ends} == {0}, ends
+    assert len(counts) == 2 * 40
+    assert set(counts.values()) == {1}
+    assert results(folder) == undisturbed
+    figure("eight processes start one study", runs=40, begun=40, ended=40)
+
+
+def test_without_the_lock_runs_are_done_more_than_once(tmp_path):
+    folder = write(tmp_path / "study", MAZE)
+    _, counts = executions(folder, "the lock")
+    assert max(counts.values()) > 1
+
+
+# No door
+
+
+def listening(pids):
+    """Sockets on which any of the processes listens, by TCP, or is bound, by UDP."""
+    inodes = set()
+    for pid in pids:
+        for link in Path(f"/proc/{pid}/fd").glob("*"):
+            try:
+                inodes.add(os.readlink(link))
+            except OSError:
+                continue
+    found = []
+    for table in ("tcp", "tcp6", "udp", "udp6"):
+        path = Path(f"/proc/net/{table}")
+        for line in path.read_text().splitlines()[1:] if path.exists() else []:
+            local, state, inode = (line.split()[k] for k in (1, 3, 9))
+            if f"socket:[{inode}]" in inodes and (state == "0A" or table.startswith("udp")):
+                found.append((table, local))
+    return found
+
+
+LISTENER = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); print(flush=True); time.sleep(60)"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_nothing_listens_while_a_study_runs(tmp_path):
+    folder = write(tmp_path / "study", ENDLESS)
+    driver = start(folder, "--workers", "2")
+    until_progress(driver, folder)
+    looks = 0
+    for _ in range(20):
+        assert len(processes(driver.pid)) >= 3
+        assert listening(processes(driver.pid)) == []
+        looks += 1
+        time.sleep(0.05)
+    os.killpg(driver.pid, signal.SIGKILL)
+    ended(driver)
+    door = subprocess.Popen([sys.executable, "-c", LISTENER], stdout=subprocess.PIPE)
+    door.stdout.readline()
+    assert [table for table, _ in listening([door.pid])] == ["tcp"]  # one would be seen
+    door.kill()
+    door.communicate()
+    figure("listening sockets of a local study", looks=looks, found=0)
+
+
+def test_figures_are_written_where_they_are_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("STEADYRL_FIGURES", str(tmp_path / "figures"))
+    figure("nothing", lost=0)
+    assert json.loads((tmp_path / "figures").read_text()) == {"promise": "nothing", "lost": 0}
