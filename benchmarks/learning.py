@@ -39,7 +39,7 @@ OURS = {
     "Pendulum-v1": (
         100_000,
         SMALL
-        | {"n": 10, "inner_updates": 10, "minibatches": 32, "gamma": 0.9, "gae_lambda": 0.95}
+        | {"n": 20, "inner_updates": 10, "minibatches": 64, "gamma": 0.9, "gae_lambda": 0.95}
         | {"policy_rate": 1e-3, "value_rate": 1e-3, "initial_log_std": -0.7, "tanh_mean": False},
     ),
     "steadyrl/LunarLander-v0": (

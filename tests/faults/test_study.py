@@ -52,13 +52,17 @@ def write(folder, text):
     return folder
 
 
+def environment(without, executed=None):
+    """Of a command that is started in a folder of its own: there, no git commit is noted that somebody may change."""
+    ours = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "STEADYRL_WITHOUT": without}
+    return ours if executed is None else {**ours, "STEADYRL_EXECUTED": str(executed)}
+
+
 def start(folder, *options, without="", executed=None):
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "STEADYRL_WITHOUT": without}
-    environment |= {} if executed is None else {"STEADYRL_EXECUTED": str(executed)}
     return subprocess.Popen(
         command(folder, *options),
-        cwd=ROOT,
-        env=environment,
+        cwd=folder,
+        env=environment(without, executed),
         start_new_session=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -226,10 +230,9 @@ def executions(folder, without=""):
     if LONG:
         drivers = [start(folder, "--workers", "1", without=without, executed=log) for _ in range(8)]
     else:
-        environment = {**os.environ, "STEADYRL_WITHOUT": without, "STEADYRL_EXECUTED": str(log)}
         eight = [sys.executable, "-m", "tests.faults.eight", str(folder / "study.toml"), str(folder / "out")]
         pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-        drivers = [subprocess.Popen(eight, cwd=ROOT, env=environment, **pipes)]
+        drivers = [subprocess.Popen(eight, cwd=folder, env=environment(without, log), **pipes)]
     ends = [ended(driver) for driver in drivers]
     return ends, Counter(log.read_text().splitlines())
 

@@ -18,6 +18,7 @@ from steadyrl.report._arrangement import arrange
 from steadyrl.report._page_data import page_data
 from steadyrl.report._policy_maps import PolicyMap
 from steadyrl.runs.errors import CorruptError, on_disk
+from steadyrl.studies.claims import RECONSTRUCTION
 from steadyrl.studies.evaluations import Row
 from steadyrl.studies.results import StudyResults
 
@@ -56,6 +57,7 @@ def render(study: StudyResults, evaluations: dict[str, Row], maps: Sequence[Poli
         headlines=_summary.headlines(study),
         problems=[run for run in study.runs if run.status != "finished"],
         claims=_claims(study.folder / "results" / "claims.json"),
+        reconstruction=RECONSTRUCTION,
         rows=rows,
         fields=[value.field for value in rows[0]["values"]] if rows else [],
         cells=list(zip(study.cells, rows, strict=True)),

@@ -12,6 +12,7 @@ from typing import Final
 from steadyrl.policies.storage import write_atomically
 from steadyrl.runs.errors import on_disk
 from steadyrl.studies import gradient_variance
+from steadyrl.studies._best_claims import best
 from steadyrl.studies._cheetah_claims import cheetah
 from steadyrl.studies._control_claims import lunarlander, pendulum
 from steadyrl.studies._gradient_claims import gradients
@@ -36,11 +37,12 @@ STUDIES: Final[Mapping[str, Callable[[StudyResults], list[Claim]]]] = {
     "lunarlander": lunarlander,
     "pendulum": pendulum,
     "cheetah": cheetah,
+    "maze-best": best,
 }
 
 
 def claims(results: StudyResults) -> list[Claim]:
-    """What the paper claims of a study, by the study's name; nothing of a study that is not the paper's."""
+    """What the paper, or we, claim of a study, by the study's name; nothing of any other study."""
     return STUDIES[results.name](results) if results.name in STUDIES else []
 
 
@@ -66,7 +68,7 @@ def write(found: Sequence[Claim], folder: Path, title: str) -> list[Path]:
 def markdown(found: Sequence[Claim], title: str) -> str:
     """The table as Markdown."""
     rows = [[claim.claim, claim.measured, claim.holds, claim.blame] for claim in found]
-    lines = [f"# {title}: what the paper claims", "", RECONSTRUCTION, ""]
+    lines = [f"# {title}: what is claimed, and what holds", "", RECONSTRUCTION, ""]
     lines += [_line(["claim", "measured", "holds", "whose failure"]), "|---|---|---|---|", *map(_line, rows)]
     return "\n".join(lines) + "\n"
 
