@@ -21,7 +21,10 @@ from steadyrl.cli import main
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-RUN = ("index", "theory", "measures", "estimators", "rollouts", "algorithms", "command-line")
+RUN = (
+    "index", "theory", "measures", *(f"measures/{page.stem}" for page in sorted((DOCS / "measures").glob("*.md"))),
+    "estimators", "rollouts", "algorithms", "command-line",
+)  # fmt: skip
 FENCE = re.compile(r"^```([\w-]*)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"# -> ?(.*)$")
 SLOW = ("reproduce",)

@@ -59,11 +59,16 @@ def windows_figure(study: StudyResults, plan: Arrangement, scale: str) -> Figure
             ticks[top + 0.5] = f"{_name(study, plan, line)}{_row_name(json.loads(row), len(rows))}"
     axes.set_xscale("log")
     axes.autoscale_view()
+    units = sorted(
+        {float(f"{x / plan.base[line][scale]:.3g}") for line in lines for row in rows for x in found[line, row]}
+    )
+    axes.set_xticks(units, [f"{x:g}" for x in units], fontsize=8)
+    axes.set_xticks([], minor=True)
     axes.set_ylim(max(ticks) + 0.5, -0.2)
     axes.set_yticks(list(ticks), list(ticks.values()), fontsize=8)
-    axes.set_xlabel(f"{_style.field_label(scale)}, in units of the measure's own")
-    of = "" if plan.panel is None else f"; colour: share of {_style.field_label(plan.panel)}s"
-    axes.set_title(f"Where the final risk-averse rate is {SUCCESS:g} or more{of}", fontsize=10)
+    axes.set_xlabel(f"{_style.field_label(scale)}, 1 = the measure's own")
+    of = "successful or not" if plan.panel is None else f"share of {_style.field_label(plan.panel)}s"
+    axes.set_title(f"Final risk-averse rate {SUCCESS:g} or more:\n{of}", fontsize=10)
     axes.spines[:].set_visible(False)
     axes.tick_params(axis="y", length=0)
     return figure
