@@ -232,7 +232,7 @@ def direction(found, first):
 def maze_run(settings, noise, size, seed):
     """Mean long-path rate, return, variability and lam of the last 100 updates."""
     collector = Collector("steadyrl/Maze-v0", noise=noise)
-    learner, rows = TabularReinforce(36, 4, settings, seed), []
+    learner, rows = TabularReinforce(36, 4, settings), []
     for k in range(size["updates"]):
         batch = collector.collect(learner.policy, size["n"], seed, k)
         logged = learner.update(batch, k)

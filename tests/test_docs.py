@@ -3,11 +3,14 @@
 import ast
 import contextlib
 import csv
+import dataclasses
 import doctest
 import importlib
+import inspect
 import io
 import re
 import shlex
+import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,7 +19,9 @@ from typing import Any
 import pytest
 
 from steadyrl import estimators, measures
-from steadyrl.cli import main
+from steadyrl.cli import COMMANDS, main
+from steadyrl.runs import errors
+from steadyrl.runs.config import RunConfig
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -158,7 +163,9 @@ def test_the_settings_name_no_address_to_fetch_from():
 # Names
 
 
-MODULES = ("estimators", "evaluate", "envs", "measures", "policies", "rollouts", "streams")
+MODULES = (
+    "algorithms", "estimators", "evaluate", "envs", "measures", "policies", "report", "rollouts", "runs", "streams", "studies",
+)  # fmt: skip
 DOTTED = re.compile(rf"`(?:steadyrl\.)?((?:{'|'.join(MODULES)})(?:\.\w+)+)(?:\([^`]*\))?`")
 
 
@@ -178,11 +185,42 @@ def test_names_in_the_text_exist(path):
         resolve(name)
 
 
-@pytest.mark.parametrize("module", ["estimators", "envs", "measures", "policies", "rollouts"])
+@pytest.mark.parametrize("module", ["estimators", "envs", "measures", "policies", "rollouts", "runs", "studies"])
 def test_every_public_name_is_on_the_api_page(module):
     documented = re.findall(rf"^::: steadyrl\.{module}\.(?:\w+\.)*(\w+)$", text("api"), flags=re.MULTILINE)
     public = importlib.import_module(f"steadyrl.{module}").__all__
     assert sorted(set(public) - set(documented)) == []
+
+
+# Commands
+
+
+OPTION_NAMES = {"as_json": "json", "known": "list"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_and_option_is_on_the_command_page(command):
+    section = text("command-line").partition(f"\n## {command}\n")[2].partition("\n## ")[0]
+    assert f"| [`{command}`](#{command}) |" in text("command-line")
+    own = set(inspect.signature(COMMANDS[command]).parameters)
+    if command == "train":
+        own -= {field.name for field in dataclasses.fields(RunConfig)}  # those are on the page about runs
+    options = [OPTION_NAMES.get(name, name.replace("_", "-")) for name in own - {"file", "env", "run", "study"}]
+    assert [option for option in options if f"`--{option}" not in section] == []
+
+
+def test_every_exit_code_is_on_the_pages_that_list_them():
+    codes = {0, errors.FAILED, errors.BAD_INPUT, errors.DISK, errors.CORRUPT}
+    codes |= {errors.Interrupted(number, "").exit_code for number in (signal.SIGINT, signal.SIGTERM)}
+    for page in ("command-line", "runs"):
+        rows = re.findall(r"^\| ([\d, ]+) \|", text(page).partition("## Exit codes")[2], flags=re.MULTILINE)
+        assert sorted(int(code) for row in rows for code in row.split(",")) == sorted(codes)
+
+
+def test_the_verdicts_shown_are_those_of_the_study():
+    claims = (ROOT / "results" / "estimators" / "claims.md").read_text(encoding="utf-8")
+    shown = text("command-line").partition("# Is it unbiased?")[2].partition("\n...")[0]
+    assert shown in claims
 
 
 # Measures and numbers

@@ -1,4 +1,4 @@
-"""A page for each of the nine measures: all with the same sections, in the navigation, their numbers those of results/."""
+"""A page for each of the nine measures: the same sections, in the navigation, numbers that are those of results/."""
 
 import csv
 import re
@@ -158,6 +158,22 @@ def test_the_papers_claims_are_quoted_with_their_verdicts(name):
     expected = [[c.strip() for c in row.strip("|").split("|")] for row in about.findall(claims)]
     assert expected
     assert table(name, "| the paper says |") == [[row[0], *row[2:]] for row in expected], CURE
+
+
+@pytest.mark.parametrize("name", ["variance", "semi_variance"])
+def test_the_lambda_without_units_is_the_one_that_was_right(name):
+    told = re.search(
+        r"with it lambda = (\S+) took the long way in every one of 12 runs.*?; (\S+) and (\S+) did not", text(name)
+    )
+    assert told is not None
+    options = (ROOT / "results" / "options.md").read_text(encoding="utf-8")
+    for lam, every in zip(map(float, told.groups()), (True, False, False), strict=True):
+        row = next(line for line in options.splitlines() if line.startswith(f"| {name} | {lam}, unit_free |"))
+        rates = [
+            float(rate) for rate in re.findall(r"\d\.\d\d(?= )", row.partition(" | 0.001 | ")[2].rpartition("|")[0])
+        ]
+        assert len(rates[:12]) == 12
+        assert all(rate >= 0.95 for rate in rates[:12]) == every
 
 
 def test_a_wrong_number_is_noticed():

@@ -20,7 +20,7 @@ def main() -> None:
     collector = Collector("steadyrl/Maze-v0", noise="gaussian")
     ends = []
     for seed in range(seeds):
-        learner = TabularReinforce(36, 4, TabularSettings(PenaltySettings(measure, lam)), seed)
+        learner = TabularReinforce(36, 4, TabularSettings(PenaltySettings(measure, lam)))
         rates, returns = [], []
         for k in range(UPDATES):
             batch = collector.collect(learner.policy, 50, seed, k)

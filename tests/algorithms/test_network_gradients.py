@@ -76,7 +76,7 @@ def gradients(policy, steps, c):
 
 def ppo_steps(name, policy, **options):
     settings = PPOSettings(PenaltySettings(name, 1.0), gamma=mdp.GAMMA, penalty_scale="trajectory", zeta=1e9, **options)
-    return Steps(PPO(policy, value_network(), settings), ALL.batch, 0)
+    return Steps(PPO(policy, value_network(), settings), ALL.batch)
 
 
 @pytest.mark.parametrize("name", measures.names())

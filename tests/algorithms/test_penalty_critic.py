@@ -109,7 +109,7 @@ def added_loss(ratio, theta, **options):
         policy = table_network()
         settings = PPOSettings(PenaltySettings(lam=LAM), gamma=mdp.GAMMA, ratio=ratio, **options)
         learner = PPO(policy, value_network(), settings)
-        steps = Steps(any_critic(learner) if critic else learner, ALL.batch, 0)
+        steps = Steps(any_critic(learner) if critic else learner, ALL.batch)
         set_table(policy, theta)
         c = steps.coefficients()
         parts = by_trajectory(ALL.batch)
@@ -141,7 +141,7 @@ def test_the_weighted_gradient_with_a_baseline_is_that_of_the_measure():
     policy = table_network()
     options = {"ratio": "product", "zeta": 1e9, "penalty_scale": "trajectory"}
     settings = PPOSettings(PenaltySettings("standard_deviation", 1.0), gamma=mdp.GAMMA, **options)
-    steps = Steps(any_critic(PPO(policy, value_network(), settings)), ALL.batch, 0)
+    steps = Steps(any_critic(PPO(policy, value_network(), settings)), ALL.batch)
     first = np.cumsum(ALL.batch.lengths) - ALL.batch.lengths
     steps.old_log_prob[first] -= torch.from_numpy(np.log(ALL.batch.n * P))
     log_prob = policy.log_prob(steps.observations, steps.actions)
@@ -176,7 +176,7 @@ def test_beyond_zeta_the_baseline_goes_with_its_trajectory():
     for rule in ("weight", "gradient"):
         policy = table_network()
         settings = PPOSettings(PenaltySettings(lam=LAM), gamma=mdp.GAMMA, zeta=1.3, clip_rule=rule)
-        steps = Steps(any_critic(PPO(policy, value_network(), settings)), ALL.batch, 0)
+        steps = Steps(any_critic(PPO(policy, value_network(), settings)), ALL.batch)
         set_table(policy, MOVED)
         steps.coefficients()
         rho = ALL.probabilities(MOVED) / P

@@ -18,7 +18,7 @@ PAPER = {"gini_deviation": 1.0, "cvar_deviation": 0.6, "semi_standard_deviation"
 def train(settings, seed, updates, learner=None, start=0):
     """Updates start, ..., updates - 1 of a run; the learner and its batches' risk-averse rates."""
     collector = Collector("steadyrl/Maze-v0", noise="gaussian")
-    learner = learner or TabularReinforce(36, 4, settings, seed)
+    learner = learner or TabularReinforce(36, 4, settings)
     rates, logged = [], []
     for k in range(start, updates):
         batch = collector.collect(learner.policy, 50, seed, k)
@@ -54,7 +54,7 @@ def test_a_restored_run_goes_on_to_the_bit():
     )
     whole, _, logged = train(settings, 3, 60)
     first, _, _ = train(settings, 3, 23)
-    second = TabularReinforce(36, 4, settings, 3)
+    second = TabularReinforce(36, 4, settings)
     second.restore({name: array.copy() for name, array in first.state().items()})
     resumed, _, rest = train(settings, 3, 60, second, 23)
     assert rest == logged[23:]
@@ -91,7 +91,7 @@ def test_a_baseline_of_the_penalty_takes_variance_off_its_gradient():
     for use in (True, False):
         updates = []
         for k in range(300):
-            copy = TabularReinforce(36, 4, learner.settings, 0)
+            copy = TabularReinforce(36, 4, learner.settings)
             copy.restore(state)
             copy.baseline *= use
             copy.update(collector.collect(copy.policy, 50, 99, k), k)

@@ -8,35 +8,12 @@ import os
 import sys
 
 from steadyrl.cli import main
-from steadyrl.runs import folder, record
+from steadyrl.studies import work
+from tests.faults import executed
 from tests.faults.protections import take_out
 
 take_out(os.environ.get("STEADYRL_WITHOUT", ""))
-
-
-def _note(line):
-    file = os.open(os.environ["STEADYRL_EXECUTED"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.write(file, f"{line}\n".encode())
-    os.close(file)
-
-
-def _count_executions():
-    """Have each run say when its training begins and when it ends."""
-    opened, finish = record.Record.__init__, folder.finish
-
-    def begin(self, config, learner, path):
-        opened(self, config, learner, path)
-        _note(f"began {path.name}")
-
-    def end(path, status, update):
-        finish(path, status, update)
-        _note(f"ended {path.name}")
-
-    record.Record.__init__, folder.finish = begin, end
-
-
-if "STEADYRL_EXECUTED" in os.environ:
-    _count_executions()
+work.execute = executed.execute
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,8 +1,8 @@
 """A folder whose every write is watched: each step may fail, and what a power cut at that step would leave is known.
 
-A file's content is safe once it has been synced, its name once its folder has been. Of what is not safe, a power cut may
-leave anything; four of these are looked at: all of it (as after a SIGKILL), nothing, the names without the content, and
-new names beside old ones that had been removed.
+A file's content is safe once it has been synced, its name once its folder has been. Of what is not safe, a power cut
+may leave anything; four of these are looked at: all of it (as after a SIGKILL), nothing, the names without the content,
+and new names beside old ones that had been removed.
 """
 
 import errno
@@ -133,7 +133,7 @@ class _New(io.RawIOBase):
 
 
 class Fails:
-    """From its k-th step on, nothing more can be written, for this reason; on a full disk files can still be removed."""
+    """From its k-th step on, nothing can be written, for this reason; on a full disk files can still be removed."""
 
     def __init__(self, k, why):
         self.k, self.why, self.steps, self.at = k, why, 0, ""

@@ -216,7 +216,7 @@ def test_no_flipped_byte_of_the_metrics_is_gone_on_from(run, trained, monkeypatc
     def wrong():
         """Loads that go on from a part which is not as it was."""
         count = 0
-        for content in damages(raw):
+        for content in damages(raw, 1 if LONG else 5):
             try:
                 update = taken(content)
             except CorruptError:
@@ -227,7 +227,7 @@ def test_no_flipped_byte_of_the_metrics_is_gone_on_from(run, trained, monkeypatc
     with pytest.warns(UserWarning, match=r"metrics\.jsonl: .*going on from ckpt-4"):
         assert wrong() == 0
     monkeypatch.setattr(metrics, "check_against", lambda run, found: None)
-    assert wrong() > len(raw)
+    assert wrong() > 100
     figure("damaged metrics.jsonl", tried=len(raw) * (len(FLIPS) + 1), wrong=0)
 
 

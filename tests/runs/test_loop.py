@@ -23,7 +23,7 @@ def walk_with(**options):
 def test_it_is_the_plain_loop_recorded(tmp_path):
     """The same numbers as collect and update by hand."""
     run = train("steadyrl/Maze-v0", n=10, updates=5, seed=3, out=tmp_path / "run", view=Quiet(), evaluate_every=2)
-    collector, learner = Collector("steadyrl/Maze-v0"), TabularReinforce(36, 4, TabularSettings(), 3)
+    collector, learner = Collector("steadyrl/Maze-v0"), TabularReinforce(36, 4, TabularSettings())
     for k, row in enumerate(run.metrics()):
         batch = collector.collect(learner.policy, 10, 3, k)
         expected = learner.update(batch, k) | {"length": batch.lengths.mean(), "risk_averse": batch.risk_averse.mean()}

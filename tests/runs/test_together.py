@@ -15,9 +15,10 @@ NOISES = ("gaussian", "pareto", "uniform", "handcraft")
 
 def configs(**fields):
     common = {"measure": "gini_deviation", "n": 12, "updates": 25, "log_every": 4, "checkpoint_every": 5, **fields}
+    own = [{"seed": seed, "lam": 0.2 * seed, "policy_rate": 1e-3 * (seed + 1)} for seed in range(len(NOISES))]
     return [
-        RunConfig("steadyrl/Maze-v0", {"noise": noise}, seed=seed, lam=0.2 * seed, policy_rate=1e-3 * (seed + 1), **common)
-        for seed, noise in enumerate(NOISES)
+        RunConfig("steadyrl/Maze-v0", {"noise": noise}, **common, **ones)
+        for noise, ones in zip(NOISES, own, strict=True)
     ]
 
 

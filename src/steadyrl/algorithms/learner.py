@@ -24,7 +24,7 @@ class NetworkLearner:
         critic: PenaltyCritic | None = None,
     ) -> None:
         self.policy, self.value, self.seed = policy, value, seed
-        self.penalty = Penalty(penalty, seed)
+        self.penalty = Penalty(penalty)
         self.policy_step, self.value_step, self.critic = policy_step, value_step, critic
 
     def state(self) -> dict[str, Array]:

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 import torch
+from torch.optim.adam import adam
 
 from steadyrl._shapes import Array
 
@@ -12,7 +13,11 @@ OPTIMISERS: Final = ("adam", "sgd")
 
 
 class Optimiser:
-    """Adam or plain gradient descent on a list of parameters, with the gradient's norm clipped if wanted."""
+    """Adam or plain gradient descent on a list of parameters, with the gradient's norm clipped if wanted.
+
+    Networks here are small and updates many, so torch's functions are called rather than its optimiser objects, whose
+    bookkeeping takes as long as the arithmetic.
+    """
 
     def __init__(
         self, name: str, parameters: Iterable[torch.nn.Parameter], rate: float, max_norm: float | None = None
@@ -21,38 +26,77 @@ class Optimiser:
             raise ValueError(f"optimiser = {name!r}: must be one of {', '.join(OPTIMISERS)}")
         if not (np.isfinite(rate) and rate > 0):
             raise ValueError(f"learning rate = {rate}: must be > 0 and finite")
-        self._parameters = list(parameters)
-        self._max_norm = max_norm
-        kind = torch.optim.Adam if name == "adam" else torch.optim.SGD
-        self._torch: torch.optim.Optimizer = kind(self._parameters, rate, fused=True)  # a third of the time
+        self._parameters: list[torch.Tensor] = [one for one in parameters if one.requires_grad]
+        self._rate, self._max_norm = float(rate), max_norm
+        self._adam = name == "adam"
+        self._moments = {"exp_avg": self._zeros(), "exp_avg_sq": self._zeros(), "step": self._counters()}
 
     def step(self, loss: torch.Tensor) -> float:
         """Descend a loss; the norm of its gradient, before clipping."""
-        for parameter in self._parameters:
-            parameter.grad = None
-        loss.backward()  # type: ignore[no-untyped-call]
-        norm = torch.nn.utils.get_total_norm([p.grad for p in self._parameters if p.grad is not None])
+        gradients = self._gradients(loss)
+        norm = torch.nn.utils.get_total_norm(gradients)
         if self._max_norm is not None:
-            torch.nn.utils.clip_grads_with_norm_(self._parameters, self._max_norm, norm)
-        self._torch.step()
+            factor = torch.clamp(self._max_norm / (norm + 1e-6), max=1.0)
+            gradients = tuple(gradient * factor for gradient in gradients)
+        self._move(gradients)
         return float(norm)
+
+    def descend(self, loss: torch.Tensor) -> None:
+        """Descend a loss without a look at the norm of its gradient."""
+        if self._max_norm is not None:
+            self.step(loss)
+        else:
+            self._move(self._gradients(loss))
+
+    def _gradients(self, loss: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """By each parameter; zeros for one of a user's module that has no part in the loss."""
+        return torch.autograd.grad(loss, self._parameters, allow_unused=True, materialize_grads=True)
+
+    @torch.no_grad()
+    def _move(self, gradients: tuple[torch.Tensor, ...]) -> None:
+        if not self._adam:
+            for parameter, gradient in zip(self._parameters, gradients, strict=True):
+                parameter.add_(gradient, alpha=-self._rate)
+            return
+        adam(
+            self._parameters,
+            list(gradients),
+            self._moments["exp_avg"],
+            self._moments["exp_avg_sq"],
+            [],
+            self._moments["step"],
+            fused=True,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.999,
+            lr=self._rate,
+            weight_decay=0.0,
+            eps=1e-8,
+            maximize=False,
+        )
 
     def state(self, prefix: str) -> dict[str, Array]:
         """The moments of every parameter, as arrays by name."""
-        found = {}
-        for k, parameter in enumerate(self._parameters):
-            for name, value in self._torch.state.get(parameter, {}).items():
-                found[f"{prefix}.{k}.{name}"] = value.detach().numpy().copy()
-        return found
+        if not self._adam:
+            return {}
+        return {
+            f"{prefix}.{k}.{name}": value.numpy().copy()
+            for name, values in self._moments.items()
+            for k, value in enumerate(values)
+        }
 
     def restore(self, prefix: str, state: Mapping[str, Array]) -> None:
         """Put back what `state` gave."""
-        self._torch.state.clear()
-        for k, parameter in enumerate(self._parameters):
-            start = f"{prefix}.{k}."
-            own = {name.removeprefix(start): value for name, value in state.items() if name.startswith(start)}
-            if own:
-                self._torch.state[parameter] = {name: torch.from_numpy(value.copy()) for name, value in own.items()}
+        if self._adam:
+            for name, values in self._moments.items():
+                for k, value in enumerate(values):
+                    value.copy_(torch.from_numpy(state[f"{prefix}.{k}.{name}"]))
+
+    def _zeros(self) -> list[torch.Tensor]:
+        return [torch.zeros_like(parameter, requires_grad=False) for parameter in self._parameters]
+
+    def _counters(self) -> list[torch.Tensor]:
+        return [torch.tensor(0.0) for _ in self._parameters]
 
 
 def parameters_of(prefix: str, module: torch.nn.Module) -> dict[str, Array]:

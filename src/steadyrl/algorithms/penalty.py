@@ -38,9 +38,9 @@ class PenaltySettings:
 class Penalty:
     """The penalty of one run, with the little it has to remember."""
 
-    def __init__(self, settings: PenaltySettings, seed: int = 0) -> None:
+    def __init__(self, settings: PenaltySettings) -> None:
         check(settings)
-        self.settings, self.seed = settings, seed
+        self.settings = settings
         self.measure: Measure = measures.get(settings.measure, **settings.measure_params)
         self.estimator = estimators.get(settings.estimator, **settings.estimator_options)
         self._lam, self._unit = float(settings.lam), 0.0
@@ -60,7 +60,7 @@ class Penalty:
         if self.settings.unit_free and self.measure.facts.degree == 2 and not self._unit:
             self._unit = 2.0 * float(np.std(returns)) or 1.0
 
-    def coefficients(self, returns: Points, iteration: int, weights: Points | None = None) -> Points:  # noqa: ARG002
+    def coefficients(self, returns: Points, weights: Points | None = None) -> Points:
         """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi; 0 for a risk-neutral run.
 
         Trajectories are exchangeable, so an estimator that splits them takes first and second half: no generator.

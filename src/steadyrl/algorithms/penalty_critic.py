@@ -79,7 +79,7 @@ class PenaltyCritic:
         losses = []
         for part in parts:
             loss = (self.network(inputs[part]) - targets[part]).square().mean()
-            self.step.step(loss)
+            self.step.descend(loss)
             losses.append(float(loss.detach()))
         return float(np.mean(losses)) if losses else 0.0
 
@@ -132,7 +132,7 @@ def returns_so_far(rewards: Float[Array, "n T"], gamma: float) -> Float[Array, "
 def by_trajectory(batch: Batch) -> list[IntArray]:
     """The steps of a batch in parts, one for each trajectory.
 
-    In PPO too each is used once: all steps of a trajectory have the same target, so there are n of them only, and b
-    would learn them by heart in as many passes as the value function takes.
+    In PPO too each is used once: all steps of a trajectory have the same target, so there are n of them only, which
+    many passes might learn by heart.
     """
     return np.split(np.arange(batch.steps), np.cumsum(batch.lengths)[:-1])

@@ -86,7 +86,7 @@ class PPO(NetworkLearner):
 
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:
         """M inner updates from n episodes; what to log."""
-        settings, steps = self.settings, Steps(self, batch, iteration)
+        settings, steps = self.settings, Steps(self, batch)
         rng = streams.generator(self.seed, streams.MINIBATCH, iteration)
         logged: dict[str, float] = {}
         for _ in range(settings.inner_updates):
@@ -106,15 +106,15 @@ class PPO(NetworkLearner):
     def _descend_value(self, steps: "Steps", part: Int[IntArray, " m"]) -> float:
         values = self.value(steps.observations[part])
         loss = (values - steps.targets[part]).square().mean()
-        self.value_step.step(loss)
+        self.value_step.descend(loss)
         return float(loss.detach())
 
 
 class Steps:
     """The steps of a batch in one row, with what does not change while the policy moves."""
 
-    def __init__(self, learner: PPO, batch: Batch, iteration: int) -> None:
-        self.learner, self.batch, self.iteration = learner, batch, iteration
+    def __init__(self, learner: PPO, batch: Batch) -> None:
+        self.learner, self.batch = learner, batch
         settings, mask = learner.settings, batch.mask
         self.mask, self.count = torch.from_numpy(mask), int(mask.sum())
         self.episode = torch.from_numpy(np.repeat(np.arange(batch.n), batch.lengths))
@@ -122,7 +122,7 @@ class Steps:
         self.actions = torch.from_numpy(batch.actions[mask])
         self.returns = discounted_returns(batch.rewards, settings.gamma)
         learner.penalty.begin(self.returns)
-        self.own = learner.penalty.coefficients(self.returns, iteration)  # c_i of the policy that acted
+        self.own = learner.penalty.coefficients(self.returns)  # c_i of the policy that acted
         baseline = np.zeros(mask.shape) if learner.critic is None else learner.critic.baseline(batch)
         self.baseline = torch.from_numpy(baseline[mask])
         self.shares = torch.ones(batch.n, dtype=torch.float64)  # n p_i of the last `coefficients`
@@ -179,7 +179,7 @@ class Steps:
         weights = np.minimum(rho, settings.zeta)
         kept = rho <= settings.zeta if settings.clip_rule == "gradient" else np.ones_like(rho)
         self.shares = torch.from_numpy(kept * weights / weights.mean())
-        return torch.from_numpy(kept * penalty.coefficients(self.returns, self.iteration, weights))
+        return torch.from_numpy(kept * penalty.coefficients(self.returns, weights))
 
     def loss(self, part: Int[IntArray, " m"], c: torch.Tensor | None) -> torch.Tensor:
         """What a part of the steps descends: PPO-clip and the penalty."""

@@ -50,12 +50,12 @@ class Reinforce(NetworkLearner):
         super().__init__(policy, value, settings.penalty, policy_step, value_step, seed, critic)
         self.settings = settings
 
-    def update(self, batch: Batch, iteration: int) -> dict[str, float]:
+    def update(self, batch: Batch, iteration: int) -> dict[str, float]:  # noqa: ARG002  nothing in it is random
         """One update of policy and value from n episodes; what to log."""
         returns = discounted_returns(batch.rewards, self.settings.gamma)
         to_go = reward_to_go(batch.rewards, self.settings.gamma)
         self.penalty.begin(returns)
-        c = self.penalty.coefficients(returns, iteration)
+        c = self.penalty.coefficients(returns)
         weights = self._weights(batch, to_go, c)
         loss = -self.weighted_score(batch, weights)
         norm = self.policy_step.step(loss)
@@ -87,6 +87,6 @@ class Reinforce(NetworkLearner):
         for i, steps in enumerate(batch.lengths.tolist()):
             values = self.value(batch.observations[i, :steps])
             loss = (values - torch.from_numpy(to_go[i, :steps]).to(values.dtype)).square().mean()
-            self.value_step.step(loss)
+            self.value_step.descend(loss)
             losses.append(float(loss.detach()))
         return float(np.mean(losses))

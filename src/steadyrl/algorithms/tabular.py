@@ -34,9 +34,9 @@ class TabularSettings:
 class TabularReinforce:
     """One run of Algorithm 1 with a softmax table and a table of values."""
 
-    def __init__(self, states: int, actions: int, settings: TabularSettings, seed: int = 0) -> None:
+    def __init__(self, states: int, actions: int, settings: TabularSettings) -> None:
         self.settings = settings
-        self.penalty = Penalty(settings.penalty, seed)
+        self.penalty = Penalty(settings.penalty)
         self.theta: Float[Array, "states actions"] = np.zeros((states, actions))
         self.value: Float[Array, " states"] = np.zeros(states)
         self.baseline: Float[Array, " states"] = np.zeros(states)
@@ -110,11 +110,11 @@ class InStep:
 
     def _coefficients(self, returns: Float[Array, "runs n"]) -> Float[Array, "runs n"]:
         if len(self.learners) == 1:  # what is wrong with a return is then said without the number of its run
-            return self.learners[0].penalty.coefficients(returns[0], 0)[None]
+            return self.learners[0].penalty.coefficients(returns[0])[None]
         active = [learner.penalty.active for learner in self.learners]
         if not any(active):
             return np.zeros_like(returns)
-        c = self.learners[active.index(True)].penalty.coefficients(returns, 0)
+        c = self.learners[active.index(True)].penalty.coefficients(returns)
         return np.where(np.array(active)[:, None], c, 0.0)
 
 

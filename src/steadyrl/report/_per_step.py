@@ -76,7 +76,7 @@ def draw(argument: Argument) -> Figure:
 def _learner(name: str, seed: int) -> Any:
     penalty = PenaltySettings("gini_deviation", LAM)
     if name == OURS:
-        return TabularReinforce(3, 2, TabularSettings(penalty, GAMMA, policy_rate=0.1, value_rate=0.1), seed)
+        return TabularReinforce(3, 2, TabularSettings(penalty, GAMMA, policy_rate=0.1, value_rate=0.1))
     kind = find(name)
     return kind(TableActor(3, 2, TableRates(0.02, 0.1)), kind.settings_type(penalty, GAMMA), seed)
 

@@ -107,7 +107,7 @@ def make_learner(config: RunConfig, seen: spaces.Space[Any], done: spaces.Space[
         rates = settings_of(config, TableRates, f"{config.algorithm} and a table")
         return baseline(config, lambda role: TableActor(size[0], 2 if role == "gate" else size[1], rates))
     if size is not None:
-        return TabularReinforce(*size, settings_of(config, TabularSettings, "a table"), config.seed)
+        return TabularReinforce(*size, settings_of(config, TabularSettings, "a table"))
     try:
         from steadyrl.runs._networks import network_learner  # noqa: PLC0415  a table needs no torch
     except ModuleNotFoundError as error:

@@ -113,7 +113,7 @@ class NetworkActor:
         for i, steps in enumerate(batch.lengths.tolist()):
             values = self.value(batch.observations[i, :steps])
             wanted = torch.from_numpy(targets[i, :steps]).to(values.dtype)
-            self._value_step.step((values - wanted).square().mean())
+            self._value_step.descend((values - wanted).square().mean())
 
     def state(self, role: str) -> dict[str, Array]:
         """Both networks and what their optimisers remember."""

@@ -1,0 +1,115 @@
+"""Start a study's driver in a process of its own, and look at its processes and its files."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.faults import ROOT
+
+MAZE = """
+seeds = 5
+[run]
+env = "steadyrl/Maze-v0"
+n = 8
+updates = 400
+log_every = 7
+checkpoint_every = 20
+[grid]
+measure = ["gini_deviation", "variance"]
+env_options.noise = ["gaussian", "uniform"]
+[[cases]]
+[[cases]]
+backend = "gymnasium"
+updates = 40
+"""
+TINY = MAZE.partition("[[cases]]")[0].replace("400", "20")
+ENDLESS = """
+seeds = 4
+[run]
+env = "steadyrl/Maze-v0"
+n = 8
+updates = 1000000
+log_every = 10
+"""
+
+
+def command(folder, *options):
+    arguments = ["study", str(folder / "study.toml"), "--out", str(folder / "out"), "--quiet", *options]
+    return [sys.executable, "-m", "tests.faults.command", *arguments]
+
+
+def write(folder, text):
+    folder.mkdir()
+    (folder / "study.toml").write_text(text)
+    return folder
+
+
+def environment(without, executed=None):
+    """Of a command that is started in a folder of its own: there, no git commit is noted that somebody may change."""
+    ours = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "STEADYRL_WITHOUT": without}
+    return ours if executed is None else {**ours, "STEADYRL_EXECUTED": str(executed)}
+
+
+def start(folder, *options, without="", executed=None):
+    return subprocess.Popen(
+        command(folder, *options),
+        cwd=folder,
+        env=environment(without, executed),
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(driver, timeout=300):
+    _, err = driver.communicate(timeout=timeout)
+    return driver.returncode, err
+
+
+def results(folder):
+    """The bytes of all that the runs leave, but for who was at work on them."""
+    return {
+        f"{path.parent.name}/{path.name}": path.read_bytes()
+        for path in sorted((folder / "out" / "runs").glob("*/*"))
+        if path.name not in ("lock", "deaths.json")
+    }
+
+
+def progress(folder):
+    """What the runs have written so far, and when."""
+    found = {}
+    for path in (folder / "out").glob("runs/*/*"):
+        try:
+            found[str(path)] = (path.stat().st_size, path.stat().st_mtime_ns)
+        except FileNotFoundError:  # replaced meanwhile
+            continue
+    return found
+
+
+def until_progress(driver, folder):
+    before = progress(folder)
+    while driver.poll() is None and progress(folder) == before:
+        time.sleep(0.01)
+
+
+def processes(pid):
+    """All processes below one, and itself."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [pid, *(below for child in children for below in processes(int(child)))]
+
+
+def workers(driver):
+    """The processes that train."""
+    found = []
+    for pid in processes(driver.pid)[1:]:
+        try:
+            found += [pid] if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes() else []
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found

@@ -1,0 +1,36 @@
+"""Which runs were executed: every training that begins or ends adds a line to the file that STEADYRL_EXECUTED names.
+
+A worker, of Ray too, imports this module because it is told to call `execute`.
+"""
+
+import os
+
+from steadyrl.runs import folder, record
+from steadyrl.studies import work
+
+execute_quietly, opened, finish = work.execute, record.Record.__init__, folder.finish
+
+
+def execute(task):
+    """As `work.execute`."""
+    return execute_quietly(task)
+
+
+def begin(self, config, learner, path):
+    opened(self, config, learner, path)
+    _note(f"began {path.name}")
+
+
+def end(path, status, update):
+    finish(path, status, update)
+    _note(f"ended {path.name}")
+
+
+def _note(line):
+    if "STEADYRL_EXECUTED" in os.environ:
+        file = os.open(os.environ["STEADYRL_EXECUTED"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(file, f"{line}\n".encode())
+        os.close(file)
+
+
+record.Record.__init__, folder.finish = begin, end

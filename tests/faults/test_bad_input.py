@@ -1,0 +1,177 @@
+"""What is said to bad input on the command line, beside what tests/runs/test_command.py shows: word for word."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from steadyrl.runs.lock import locked
+from tests.faults import ROOT
+from tests.faults.small import MAZE, OPTIONS
+
+FAULTY = "tests.faults.envs:Boxes-v0"
+SMALL = ["--hidden", "4", "--n", "1", "--updates", "4", "--checkpoint-every", "4", "--quiet"]
+REFORMED = "but this version of steadyrl reads format 1"
+
+# The command, exit code, what standard error says. {at} is the test's own folder.
+TABLE = {
+    "a Dict of boxes is flattened": (["train", FAULTY, *SMALL, "--out", "{at}/boxes"], 0, ""),
+    "a hole in an observation": (
+        ["train", FAULTY, *SMALL, "--env-options", "hole=true", "--out", "{at}/hole"],
+        1,
+        "error: update 3, episode 0, step 5: observation = [ 1. 5. nan]: must be finite (there is no checkpoint yet)\n",
+    ),
+    "an environment that raises in reset": (
+        ["train", FAULTY, *SMALL, "--env-options", "late=true", "--out", "{at}/late"],
+        1,
+        "error: update 3, episode 0, reset(seed=475675830): the environment raised OSError: the camera is gone "
+        "(there is no checkpoint yet)\n",
+    ),
+    "an option the environment lacks": (
+        ["train", MAZE, "--env-options", "colour=red", "--quiet", "--out", "{at}/option"],
+        2,
+        "error: env = steadyrl/Maze-v0: MazeEnv.__init__() got an unexpected keyword argument 'colour' was raised from "
+        "the environment creator for steadyrl/Maze-v0 with kwargs ({{'colour': 'red'}})\n",
+    ),
+    "run.json of another version": (
+        ["train", *OPTIONS, "--out", "{at}/newer"],
+        4,
+        f"error: {{at}}/newer/run.json: format 2, {REFORMED}\n",
+    ),
+    "done.json of another version": (
+        ["train", *OPTIONS, "--out", "{at}/ended"],
+        4,
+        f"error: {{at}}/ended/done.json: format 2, {REFORMED}\n",
+    ),
+    "one checkpoint is damaged": (
+        ["train", *OPTIONS, "--out", "{at}/damaged"],
+        0,
+        "warning: {at}/damaged/ckpt-4: truncated or damaged: its SHA-256 is not the one written in it; "
+        "going on from ckpt-2\n",
+    ),
+    "evaluating a damaged run": (
+        ["evaluate", "{at}/both"],
+        4,
+        "error: {at}/both/ckpt-4: truncated or damaged: its SHA-256 is not the one written in it; "
+        "{at}/both/ckpt-2: truncated or damaged: its SHA-256 is not the one written in it; "
+        "there is no other checkpoint: delete the folder to begin again\n",
+    ),
+    "evaluating a run without a checkpoint": (
+        ["evaluate", "{at}/begun"],
+        2,
+        "error: {at}/begun has no checkpoint yet\n",
+    ),
+    "no such config": (
+        ["train", "--config", "{at}/no.toml"],
+        2,
+        "error: {at}/no.toml: No such file or directory: give a TOML file with the fields of a run\n",
+    ),
+    "no such study": (
+        ["study", "{at}/no.toml"],
+        2,
+        "error: {at}/no.toml: No such file or directory: give a TOML file with the fields of a run\n",
+    ),
+    "a report of what is no study": (
+        ["report", "{at}/newer"],
+        2,
+        "error: {at}/newer is no study's folder: it has no study.json\n",
+    ),
+    "a report of another version": (
+        ["report", "{at}/study-2"],
+        4,
+        f"error: {{at}}/study-2/study.json: format 2, {REFORMED}\n",
+    ),
+    "no workers": (["study", "maze", "--workers", "0"], 2, "error: workers = 0: must be >= 1\n"),
+    "an address without Ray": (
+        ["study", "maze", "--address", "127.0.0.1:1", "--quiet", "--out", "{at}/ray"],
+        2,
+        "error: address = '127.0.0.1:1': must be left out unless engine = ray\n",
+    ),
+    "a study in a file's place": (
+        ["study", "maze", "--quiet", "--out", "{at}/file"],
+        3,
+        "error: {at}/file: File exists: free or allow space there, or choose another folder, and give the same command "
+        "again\n",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory, trained):
+    """What the command says to each row of the table, all in one process."""
+    at = tmp_path_factory.mktemp("table")
+    (at / "file").write_text("")
+    for name in ("newer", "ended", "damaged", "both", "begun"):
+        shutil.copytree(trained, at / name)
+    for name, file in (("newer", "run.json"), ("ended", "done.json")):
+        path = at / name / file
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 2}))
+    for name in ("newer", "damaged", "both", "begun"):
+        (at / name / "done.json").unlink()
+    for path in (at / "damaged" / "ckpt-4", at / "both" / "ckpt-4", at / "both" / "ckpt-2"):
+        path.write_bytes(path.read_bytes()[:-1])
+    for update in (2, 4):
+        (at / "begun" / f"ckpt-{update}").unlink()
+    (at / "study-2").mkdir()
+    (at / "study-2" / "study.json").write_text('{"format": 2, "name": "x", "runs": []}')
+    return at, dict(zip(TABLE, run([[word.format(at=at) for word in row[0]] for row in TABLE.values()]), strict=True))
+
+
+def run(commands):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.runs.commands"],
+        input=json.dumps(commands), check=False, capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_bad_input_gets_its_line_and_its_exit_code(name, answers):
+    at, said = answers
+    _, code, message = TABLE[name]
+    found, _, err = said[name]
+    assert (found, err) == (code, message.format(at=at))
+
+
+def test_a_locked_run_is_refused_with_pid_and_host(unfinished):
+    with locked(unfinished):
+        ((code, out, err),) = run([["train", *OPTIONS, "--out", str(unfinished)]])
+    who = f"process {os.getpid()} on {socket.gethostname()}"
+    said = f"error: {unfinished} is locked: {who} is at work in it: wait for it, or end it\n"
+    assert (code, out, err) == (2, "", said)
+
+
+STUDY = f"""
+[run]
+n = 1
+updates = 8
+checkpoint_every = 4
+hidden = [4]
+[[cases]]
+env = "{MAZE}"
+[[cases]]
+env = "{FAULTY}"
+env_options.hole = true
+[[cases]]
+env = "{MAZE}"
+policy_rate = 1e308
+"""
+
+
+def test_in_a_study_one_run_fails_one_diverges_and_the_rest_goes_on(tmp_path):
+    (tmp_path / "s.toml").write_text(STUDY)
+    command = ["study", str(tmp_path / "s.toml"), "--out", str(tmp_path / "out"), "--quiet", "--workers", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "steadyrl", *command, "--allow-import"],
+        check=False, capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    (failed,) = (path.parent for path in (tmp_path / "out").glob("runs/*/failed.json"))
+    why = "update 3, episode 0, step 5: observation = [ 1. 5. nan]: must be finite (there is no checkpoint yet)"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: 1 of 3 runs failed; {failed}: {why}\n")
+    ends = [json.loads(path.read_text())["status"] for path in (tmp_path / "out").glob("runs/*/done.json")]
+    assert sorted(ends) == ["diverged", "finished"]

@@ -1,0 +1,59 @@
+"""A study on a Ray cluster of three nodes on this machine, one of which is killed while it works.
+
+python -m tests.faults.three_nodes STUDY.toml OUT. Prints how many nodes there were, before and after, and how many runs
+were finished.
+"""
+
+import json
+import logging
+import sys
+import threading
+import time
+from pathlib import Path
+
+import ray
+from ray.cluster_utils import Cluster
+
+import tests.faults.command  # noqa: F401  counts the executions
+from steadyrl.runs.toml import read_file
+from steadyrl.studies import run
+from steadyrl.studies.board import Board
+from steadyrl.studies.study import study_from
+
+HOST = {"node_ip_address": "127.0.0.1", "num_cpus": 1, "include_dashboard": False}
+
+
+def alive():
+    return sum(node["Alive"] for node in ray.nodes())
+
+
+def lose(cluster, node, out, counts):
+    """Kill a node without a word once runs are on their way."""
+    while len(list(out.glob("runs/*/metrics.jsonl"))) < 20:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    counts.append(alive())
+    cluster.remove_node(node, allow_graceful=False)
+    while alive() == counts[0]:
+        time.sleep(0.1)
+    counts.append(alive())
+
+
+def main():
+    out = Path(sys.argv[2])
+    study = study_from(read_file(Path(sys.argv[1])), "study")
+    cluster = Cluster(initialize_head=True, head_node_args=HOST)
+    nodes = [cluster.add_node(**HOST) for _ in range(2)]
+    ray.init(address=cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+    counts, board = [], Board(quiet=True)
+    killer = threading.Thread(target=lose, args=(cluster, nodes[1], out, counts), daemon=True)
+    killer.start()
+    run(study, out, engine="ray", board=board)
+    killer.join(timeout=60)
+    sys.stdout.write(json.dumps({"nodes": counts, "finished": board.count("finished")}) + "\n")
+    ray.shutdown()
+    cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main()
