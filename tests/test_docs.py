@@ -164,7 +164,7 @@ def test_the_settings_name_no_address_to_fetch_from():
 
 
 MODULES = (
-    "algorithms", "estimators", "evaluate", "envs", "measures", "policies", "report", "rollouts", "runs", "streams", "studies",
+    "algorithms", "estimators", "evaluate", "envs", "measures", "policies", "rollouts", "runs", "streams", "studies",
 )  # fmt: skip
 DOTTED = re.compile(rf"`(?:steadyrl\.)?((?:{'|'.join(MODULES)})(?:\.\w+)+)(?:\([^`]*\))?`")
 

@@ -113,3 +113,22 @@ def workers(driver):
         except (FileNotFoundError, ProcessLookupError):
             continue
     return found
+
+
+def listening(pids):
+    """Sockets on which any of the processes listens, by TCP, or is bound, by UDP."""
+    inodes = set()
+    for pid in pids:
+        for link in Path(f"/proc/{pid}/fd").glob("*"):
+            try:
+                inodes.add(os.readlink(link))
+            except OSError:
+                continue
+    found = []
+    for table in ("tcp", "tcp6", "udp", "udp6"):
+        path = Path(f"/proc/net/{table}")
+        for line in path.read_text().splitlines()[1:] if path.exists() else []:
+            local, state, inode = (line.split()[k] for k in (1, 3, 9))
+            if f"socket:[{inode}]" in inodes and (state == "0A" or table.startswith("udp")):
+                found.append((table, local))
+    return found

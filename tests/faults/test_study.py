@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +18,7 @@ from tests.faults.driver import (
     TINY,
     ended,
     environment,
+    listening,
     processes,
     progress,
     results,
@@ -165,25 +165,6 @@ def test_without_the_lock_runs_are_done_more_than_once(tmp_path):
 
 
 # No door
-
-
-def listening(pids):
-    """Sockets on which any of the processes listens, by TCP, or is bound, by UDP."""
-    inodes = set()
-    for pid in pids:
-        for link in Path(f"/proc/{pid}/fd").glob("*"):
-            try:
-                inodes.add(os.readlink(link))
-            except OSError:
-                continue
-    found = []
-    for table in ("tcp", "tcp6", "udp", "udp6"):
-        path = Path(f"/proc/net/{table}")
-        for line in path.read_text().splitlines()[1:] if path.exists() else []:
-            local, state, inode = (line.split()[k] for k in (1, 3, 9))
-            if f"socket:[{inode}]" in inodes and (state == "0A" or table.startswith("udp")):
-                found.append((table, local))
-    return found
 
 
 LISTENER = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); print(flush=True); time.sleep(60)"

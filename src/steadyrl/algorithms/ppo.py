@@ -1,5 +1,6 @@
 """PPO with a variability penalty (Algorithm 2) for network policies."""
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -10,9 +11,9 @@ import torch
 from steadyrl import streams
 from steadyrl._shapes import Array, Float, Int, IntArray
 from steadyrl.algorithms.learner import NetworkLearner
-from steadyrl.algorithms.optimiser import Optimiser
 from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.penalty_critic import PenaltyCritic, by_trajectory
+from steadyrl.algorithms.penalty_critic import by_trajectory
+from steadyrl.measures import EffectiveSampleSizeWarning
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
@@ -76,12 +77,7 @@ class PPO(NetworkLearner):
 
     def __init__(self, policy: NetworkPolicy, value: ValueNetwork, settings: PPOSettings, seed: int = 0) -> None:
         check(settings)
-        policy_step = Optimiser(settings.optimiser, policy.parameters(), settings.policy_rate, settings.max_grad_norm)
-        value_step = Optimiser(settings.optimiser, value.parameters(), settings.value_rate)
-        critic = None
-        if settings.penalty_baseline:
-            critic = PenaltyCritic(value, settings.gamma, settings.optimiser, settings.value_rate, seed)
-        super().__init__(policy, value, settings.penalty, policy_step, value_step, seed, critic)
+        super().__init__(policy, value, settings, seed)
         self.settings = settings
 
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:
@@ -179,7 +175,9 @@ class Steps:
         weights = np.minimum(rho, settings.zeta)
         kept = rho <= settings.zeta if settings.clip_rule == "gradient" else np.ones_like(rho)
         self.shares = torch.from_numpy(kept * weights / weights.mean())
-        return torch.from_numpy(kept * penalty.coefficients(self.returns, weights))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EffectiveSampleSizeWarning)  # it is logged at every update
+            return torch.from_numpy(kept * penalty.coefficients(self.returns, weights))
 
     def loss(self, part: Int[IntArray, " m"], c: torch.Tensor | None) -> torch.Tensor:
         """What a part of the steps descends: PPO-clip and the penalty."""

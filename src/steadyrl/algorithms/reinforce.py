@@ -7,9 +7,8 @@ import torch
 
 from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.learner import NetworkLearner
-from steadyrl.algorithms.optimiser import Optimiser
 from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.penalty_critic import PenaltyCritic, by_trajectory
+from steadyrl.algorithms.penalty_critic import by_trajectory
 from steadyrl.algorithms.scores import step_weights
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
@@ -42,12 +41,7 @@ class Reinforce(NetworkLearner):
     """One run of Algorithm 1: policy, value function, penalty, and an update that reads as the paper's pseudocode."""
 
     def __init__(self, policy: NetworkPolicy, value: ValueNetwork, settings: ReinforceSettings, seed: int = 0) -> None:
-        policy_step = Optimiser(settings.optimiser, policy.parameters(), settings.policy_rate, settings.max_grad_norm)
-        value_step = Optimiser(settings.optimiser, value.parameters(), settings.value_rate)
-        critic = None
-        if settings.penalty_baseline:
-            critic = PenaltyCritic(value, settings.gamma, settings.optimiser, settings.value_rate, seed)
-        super().__init__(policy, value, settings.penalty, policy_step, value_step, seed, critic)
+        super().__init__(policy, value, settings, seed)
         self.settings = settings
 
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:  # noqa: ARG002  nothing in it is random

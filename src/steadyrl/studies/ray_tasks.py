@@ -70,9 +70,21 @@ def _connect(workers: int | None, address: str | None) -> None:
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         else:
             cores = workers or len(os.sched_getaffinity(0))
-            ray.init(num_cpus=cores, _node_ip_address=LOOPBACK, **quiet)
+            ray.init(address="local", num_cpus=cores, _node_ip_address=LOOPBACK, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise BadInputError(f"address = {address!r}: Ray cannot be reached there: {error}") from error
+    if address is None:
+        _check_loopback()
+
+
+def _check_loopback() -> None:
+    """Refuse a Ray of our own that others could reach, as one is that was imported before we could set it up."""
+    beyond = sorted({str(node["NodeManagerAddress"]) for node in ray.nodes()} - {LOOPBACK})
+    if beyond:
+        ray.shutdown()
+        raise BadInputError(
+            f"Ray would listen at {', '.join(beyond)}: import it after steadyrl.studies.run, not before"
+        )
 
 
 def _check_reachable(address: str) -> None:
