@@ -154,6 +154,12 @@ def test_every_page_is_in_the_navigation():
     assert [page.name for page in PAGES if f": {page.relative_to(DOCS).as_posix()}\n" not in navigation] == []
 
 
+def test_the_first_page_links_to_every_other_one():
+    found = set(links(DOCS / "index.md"))
+    others = {page.relative_to(DOCS).as_posix() for page in PAGES} - {"index.md"}
+    assert sorted(others - found) == [], "add them to the table at the end of docs/index.md"
+
+
 def test_the_settings_name_no_address_to_fetch_from():
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert "font: false" in settings

@@ -64,7 +64,7 @@ def test_a_worker_of_ray_that_is_killed_loses_nothing(local, tmp_path):
         until_progress(driver, folder)
         assert driver.poll() is None, driver.communicate()[1]
         names = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in processes(driver.pid)}
-        busy = [pid for pid, name in names.items() if name.startswith(b"ray::") and b"IDLE" not in name]
+        busy = [pid for pid, name in names.items() if name.startswith(b"ray::execute")]
         if busy:
             os.kill(busy[0], signal.SIGKILL)
             kills += 1
@@ -73,6 +73,20 @@ def test_a_worker_of_ray_that_is_killed_loses_nothing(local, tmp_path):
     assert code == 0, err
     assert results(folder) == local
     figure("workers of Ray killed", kills=kills, differing=0)
+
+
+@long_only
+def test_if_ray_itself_is_killed_no_run_is_blamed_and_the_same_command_goes_on(local, tmp_path):
+    folder = write(tmp_path / "study", LONGER)
+    driver = start(folder, *OPTIONS)
+    until_progress(driver, folder)
+    (raylet,) = [pid for pid in processes(driver.pid) if b"raylet/raylet" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    os.kill(raylet, signal.SIGKILL)
+    code, err = ended(driver, 300)
+    assert code != 0
+    assert not list(folder.glob("out/runs/*/failed.json")), err
+    assert ended(start(folder, *OPTIONS), 900)[0] == 0
+    assert results(folder) == local
 
 
 @long_only

@@ -6,10 +6,15 @@ were finished.
 
 import json
 import logging
+import os
 import sys
 import threading
 import time
 from pathlib import Path
+
+from steadyrl.studies.engines import LOOPBACK_ONLY
+
+os.environ.update(LOOPBACK_ONLY)
 
 import ray
 from ray.cluster_utils import Cluster

@@ -12,7 +12,7 @@ from tests.studies.synthetic import run_of
 
 AXES = ("measure", "estimator", "env_options.noise", "lam")
 NOISES = ("gaussian", "pareto", "uniform", "handcraft")
-LAMS = {"gini_deviation": (0.5, 1.0, 2.0), "variance": (0.01, 0.02, 0.04)}
+LAMS = {"gini_deviation": (0.0, 0.5, 1.0, 2.0), "variance": (0.01, 0.02, 0.04)}
 OURS, PAPERS = (json.dumps({"estimator": estimator}) for estimator in ("influence", "paper"))
 
 

@@ -26,7 +26,8 @@ def windows(study: StudyResults, plan: Arrangement, scale: str) -> dict[tuple[st
     for level in [None] if plan.line is None else study.levels(plan.line):
         for row in row_values(study, plan):
             at = {**row, **({} if plan.line is None else {plan.line: level})}
-            strip = {x: _share(study, plan, {**at, scale: x}, panels) for x in study.levels(scale)}
+            above = [x for x in study.levels(scale) if x > 0]  # the scale is logarithmic
+            strip = {x: _share(study, plan, {**at, scale: x}, panels) for x in above}
             found[json.dumps(level), json.dumps(row)] = {x: share for x, share in strip.items() if share is not None}
     return found
 
@@ -46,7 +47,7 @@ def windows_figure(study: StudyResults, plan: Arrangement, scale: str) -> Figure
     found = windows(study, plan, scale)
     rows = [json.dumps(row) for row in row_values(study, plan)]
     lines = [json.dumps(level) for level in ([None] if plan.line is None else study.levels(plan.line))]
-    lines = [line for line in lines if any(len(found[line, row]) > 1 for row in rows)]
+    lines = [line for line in lines if plan.base[line][scale] > 0 and any(len(found[line, row]) > 1 for row in rows)]
     if "risk_averse" not in study.metrics or not lines:
         return None
     figure = Figure(figsize=(8.0, 0.9 + 0.26 * len(lines) * len(rows) + 0.12 * len(lines)), layout="constrained")

@@ -77,7 +77,7 @@ def train(
     Args:
         env: An environment's id, or a function without arguments that makes one.
         config: What to do; the other arguments change it.
-        out: The run's folder; runs/<hash of the config> by default.
+        out: The run's folder; by default runs/ and the first digits of the config's hash.
         view: What is shown meanwhile: by default a bar on a terminal, lines elsewhere.
         track: Any of tensorboard and wandb, which look on and write into the run's folder.
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.

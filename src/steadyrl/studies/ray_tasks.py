@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
 import ray
-from ray.exceptions import RayError, RayTaskError
+from ray.exceptions import LocalRayletDiedError, RayError, RayTaskError
 
-from steadyrl.runs.errors import BadInputError
+from steadyrl.runs.errors import BadInputError, RunFailedError
 from steadyrl.studies.processes import Died
 
 T = TypeVar("T")
@@ -104,5 +104,7 @@ def _result(one: Any) -> Any:
         return ray.get(one)
     except RayTaskError as error:
         raise error.as_instanceof_cause() from None
+    except LocalRayletDiedError as error:  # no fault of the run's
+        raise RunFailedError("Ray has died on this machine: the same command goes on") from error
     except RayError:
         return Died()
