@@ -13,6 +13,8 @@ from steadyrl.runs.errors import CorruptError
 
 SHARE: Final = 0.01
 """Of the time that checkpoints may cost where their frequency is not given."""
+COST: Final = 0.02
+"""Seconds that a checkpoint is taken to cost before the first one."""
 ROOM: Final = 4
 """Checkpoints that the disk must have room for."""
 
@@ -25,7 +27,7 @@ class Record:
         self.config, self.learner, self.path, self.hash = config, learner, path, config_hash(config)
         self.update = self.episodes = self.steps = self.written = 0
         self.diverged = False
-        self.clock, self.cost = time.perf_counter(), 0.0
+        self.clock, self.cost = time.perf_counter(), COST
         last = checkpoint.last_good(path, self.hash, lambda found: metrics.check_against(path, found))
         checkpoint.set_aside(path, last)
         if last is not None:
