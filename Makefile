@@ -4,8 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+LOCKED := $(PIP) --no-deps --require-hashes --requirement
 
-.PHONY: help reproduce test lint format bench docs lock clean
+.PHONY: help reproduce test faults lint format bench docs lock audit clean
 
 help:  ## This list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /'
@@ -15,12 +16,13 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.base: $(VENV)/bin/python requirements/base.txt pyproject.toml
-	$(PIP) --requirement requirements/base.txt
+	$(LOCKED) requirements/base.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
-$(VENV)/.dev: $(VENV)/bin/python requirements/dev.txt pyproject.toml
-	$(PIP) --requirement requirements/dev.txt
+$(VENV)/.dev: $(VENV)/bin/python requirements/dev.txt requirements/torch.txt pyproject.toml
+	$(LOCKED) requirements/dev.txt
+	$(PIP) --requirement requirements/torch.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
@@ -29,6 +31,11 @@ reproduce: $(VENV)/.base  ## The Maze study of the paper, with figures, verdicts
 
 test: $(VENV)/.dev  ## All tests
 	$(BIN)/python -m pytest -n auto tests src
+
+faults: $(VENV)/.dev  ## Every promise of docs/reliability.md, the long way (about 20 minutes); figures in out/faults.jsonl
+	mkdir -p $(OUT) && rm -f $(OUT)/faults.jsonl
+	STEADYRL_FAULTS=long STEADYRL_FIGURES=$(abspath $(OUT))/faults.jsonl OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/faults
+	$(BIN)/python benchmarks/checkpoints.py
 
 lint: $(VENV)/.dev  ## Style, types, direction of imports
 	$(BIN)/ruff format --check .
@@ -51,13 +58,21 @@ docs: $(VENV)/.docs  ## The site, in site/
 	$(BIN)/mkdocs build --strict
 
 $(VENV)/.docs: $(VENV)/bin/python requirements/docs.txt pyproject.toml
-	$(PIP) --requirement requirements/docs.txt
+	$(LOCKED) requirements/docs.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
 lock: $(VENV)/.dev  ## Renew the lock files
 	$(PIP) pip-tools
 	$(BIN)/python requirements/lock.py
+
+audit: $(VENV)/bin/python  ## Known vulnerabilities of the locked packages; asks the advisory service of PyPI
+	$(PYTHON) -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip --disable-pip-version-check install --quiet pip-audit
+	for set in base dev docs torch; do \
+	  $(VENV)/audit/bin/pip-audit --strict --progress-spinner off --no-deps --disable-pip --requirement requirements/$$set.txt \
+	    || { echo "requirements/$$set.txt: has a known vulnerability, or the advisory service cannot be reached from here"; exit 1; }; \
+	done
 
 clean:  ## Remove what was made
 	rm -rf $(VENV) $(OUT) site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

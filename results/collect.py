@@ -40,5 +40,7 @@ def _readme(study: Path, about: dict) -> str:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        sys.exit(__doc__)
     for folder in sys.argv[1:]:
         collect(Path(folder))

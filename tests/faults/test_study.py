@@ -87,11 +87,16 @@ def test_killed_at_random_a_study_loses_nothing_and_ends_with_the_same_bytes(und
 
 
 @long_only
-@pytest.mark.parametrize("without", ["the cut"])
-def test_without_the_cut_random_kills_are_a_loss(without, undisturbed, tmp_path):
-    folder = write(tmp_path / "study", MAZE)
-    assert storm(folder, 6, random.Random(1), without).total() > 0
-    assert results(folder) != undisturbed
+def test_without_the_cut_random_kills_are_a_loss(undisturbed, tmp_path):
+    """A kill has to come between two checkpoints for it, so several storms may be needed."""
+    lost = 0
+    for k in range(10):
+        folder = write(tmp_path / str(k), MAZE)
+        storm(folder, 6, random.Random(k), "the cut")
+        lost += results(folder) != undisturbed
+        if lost:
+            break
+    assert lost
 
 
 # The driver's death

@@ -168,11 +168,16 @@ class Steps:
             return None
         if settings.ratio == "one":
             return torch.from_numpy(self.own)
-        rho = np.exp(np.minimum(self.log_ratios(), 50.0))
+        log_rho = self.log_ratios()
+        if not np.isfinite(log_rho).all():  # the policy is no longer one: the run ends as diverged
+            return torch.from_numpy(self.own)
+        rho = np.exp(np.minimum(log_rho, 50.0))
         if np.all(rho == 1.0):  # the trajectories are this policy's own draws: unweighted coefficients are the better
             self.shares = torch.ones_like(self.shares)
             return torch.from_numpy(self.own)
         weights = np.minimum(rho, settings.zeta)
+        if not weights.any():  # too small for a float, all of them; their proportions are not
+            weights = np.exp(log_rho - log_rho.max())
         kept = rho <= settings.zeta if settings.clip_rule == "gradient" else np.ones_like(rho)
         self.shares = torch.from_numpy(kept * weights / weights.mean())
         with warnings.catch_warnings():

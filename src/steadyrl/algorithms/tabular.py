@@ -84,6 +84,9 @@ class InStep:
             for name in ("gamma", "policy_rate", "value_rate")
         )
 
+        self._lam = np.array([learner.penalty.lam for learner in learners])
+        self._lam_moves = self.settings.penalty.unit_free or self.settings.penalty.constraint is not None
+
     def policies(self) -> Float[Array, "runs states actions"]:
         """The probabilities of each run's actions."""
         return softmax(self.theta)
@@ -94,10 +97,11 @@ class InStep:
 
         _, _, rewards, lengths = episodes
         returns = _tabular_kernel.discounted_returns(rewards, lengths, self._gamma)
-        for learner, own in zip(self.learners, returns, strict=True):
-            learner.penalty.begin(own)
-        lam = np.array([learner.penalty.lam for learner in self.learners])
-        settings = (self._gamma, lam, self._policy_rate, self._value_rate)
+        if self._lam_moves:
+            for learner, own in zip(self.learners, returns, strict=True):
+                learner.penalty.begin(own)
+            self._lam = np.array([learner.penalty.lam for learner in self.learners])
+        settings = (self._gamma, self._lam, self._policy_rate, self._value_rate)
         c = self._coefficients(returns)
         tables = (self.theta, self.value, self.baseline)
         _tabular_kernel.reinforce(*tables, policies, episodes, c, settings, self.settings.penalty_baseline)
@@ -105,6 +109,8 @@ class InStep:
 
     def finite(self) -> Bool[BoolArray, " runs"]:
         """Which runs' parameters are still numbers?"""
+        if np.isfinite(self.theta.sum() + self.value.sum() + self.baseline.sum()):
+            return np.ones(len(self.learners), dtype=bool)
         tables = (np.isfinite(self.theta).all(axis=-1), np.isfinite(self.value), np.isfinite(self.baseline))
         return np.logical_and.reduce([table.all(axis=-1) for table in tables])
 

@@ -21,6 +21,8 @@ ALL = (
     "cheetah",
     "baselines-lunarlander",
 )
+GRADIENTS = {"estimators": ("seeds", "updates", "estimators"), "gradient-variance": ("estimators",)}
+"""Studies that are about gradients alone, and the options that they have not."""
 Name = Literal[
     "maze",
     "lunarlander",
@@ -47,7 +49,7 @@ def reproduce(
     updates: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None,
     estimators: Annotated[str | None, arg(metavar="NAME,...", help_behavior_hint="")] = None,
     workers: Annotated[int | None, arg(metavar="INT", help_behavior_hint="(default: the number of cores)")] = None,
-    replications: Annotated[int | None, arg(metavar="INT", help_behavior_hint="(default: 20000)")] = None,
+    replications: Annotated[int | None, arg(metavar="INT", help_behavior_hint="(default: 20000, quick: 2000)")] = None,
     quiet: Annotated[bool, arg(help_behavior_hint="")] = False,
 ) -> None:
     """Run a study of the paper; write tables, figures, verdicts, a report. Stop it any time: the same command goes on.
@@ -66,18 +68,32 @@ def reproduce(
         quiet: Show nothing but how it ended.
     """
     from steadyrl.cli._study import at_least_one
+    from steadyrl.runs.errors import RunError
 
     at_least_one(workers=workers, seeds=seeds, updates=updates)
+    if replications is not None and study not in ("estimators", "all"):
+        raise ValueError(f"replications = {replications}: must be left out with {study}")
     given = {"seeds": seeds, "updates": updates, "estimators": estimators}
     cores = workers or len(os.sched_getaffinity(0))
-    for name in ALL if study == "all" else (study,):
+    names = ALL if study == "all" else (study,)
+    if study != "all" and study in GRADIENTS:
+        for option in GRADIENTS[study]:
+            if given[option] is not None:
+                raise ValueError(f"{option} = {given[option]!r}: must be left out with {study}")
+    failures: list[RunError] = []
+    for name in names:
         folder = (out / name if study == "all" else out) if out is not None else Path("out") / name
-        if name == "estimators":
-            _estimators(folder, budget, given, cores, replications, quiet=quiet)
-        elif name == "gradient-variance":
-            _gradient_variance(folder, budget, given, cores, quiet=quiet)
-        else:
-            _training(name, folder, budget, given, cores, quiet=quiet)
+        try:
+            if name == "estimators":
+                _estimators(folder, budget, cores, replications, quiet=quiet)
+            elif name == "gradient-variance":
+                _gradient_variance(folder, budget, given, cores, quiet=quiet)
+            else:
+                _training(name, folder, budget, given, cores, quiet=quiet)
+        except RunError as error:  # the other studies go on
+            failures.append(error)
+    if failures:
+        raise failures[0]
 
 
 def _training(name: str, out: Path, budget: str, given: dict[str, Any], workers: int, *, quiet: bool) -> None:
@@ -96,23 +112,33 @@ def _training(name: str, out: Path, budget: str, given: dict[str, Any], workers:
         run_study(chosen, out, workers, quiet=quiet)
     except RunError as error:  # what there is is reported all the same
         failed = error
+    if failed is not None and not (out / "study.json").is_file():
+        raise failed
     results = read(out)
     paths = [*write_claims(results), *write(results)]
+    if name == "baselines":
+        paths.append(_per_step_argument(out / "figures" / "per_step.png"))
     _tell(paths)
     if failed is not None:
         raise failed
 
 
-def _estimators(
-    out: Path, budget: str, given: dict[str, Any], workers: int, replications: int | None, *, quiet: bool
-) -> None:
+def _per_step_argument(path: Path) -> Path:
+    """The paper's argument against penalising the variance of a step's reward, drawn."""
+    from steadyrl.report._distribution import save
+    from steadyrl.report._per_step import argue, draw
+
+    save(draw(argue()), path)
+    return path
+
+
+def _estimators(out: Path, budget: str, workers: int, replications: int | None, *, quiet: bool) -> None:
     from steadyrl.report import _estimators as report
     from steadyrl.studies import estimators
 
     wanted = replications if replications is not None else 2_000 if budget == "quick" else 20_000
     if wanted < 100:
         raise ValueError(f"replications = {wanted}: must be >= 100")
-    _refuse("estimators", {k: given[k] for k in ("seeds", "updates", "estimators")})
     _with_bar("cells", lambda: estimators.run(out, replications=wanted, workers=workers), quiet=quiet)
     _tell(report.write([c for c in estimators.read(out) if c.seed == 0 and c.budget == wanted], out))
 
@@ -121,17 +147,10 @@ def _gradient_variance(out: Path, budget: str, given: dict[str, Any], workers: i
     from steadyrl.report import _gradient_variance as report
     from steadyrl.studies import gradient_variance
 
-    _refuse("gradient-variance", {"estimators": given["estimators"]})
     quick = budget == "quick"
     seeds, updates = given["seeds"] or (3 if quick else 10), given["updates"] or (400 if quick else 2000)
     _with_bar("cells", lambda: gradient_variance.run(out, seeds=seeds, updates=updates, workers=workers), quiet=quiet)
     _tell(report.write(gradient_variance.read(out), out))
-
-
-def _refuse(study: str, options: dict[str, Any]) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise ValueError(f"{name} = {value!r}: must be left out with {study}")
 
 
 def _with_bar(what: str, work: Callable[[], Iterator[tuple[int, int]]], *, quiet: bool) -> None:

@@ -46,10 +46,10 @@ def study(
     """
     from steadyrl.cli._train import check_import, plain_warnings
     from steadyrl.runs.toml import read_file
-    from steadyrl.studies.study import preset, preset_names, study_from
+    from steadyrl.studies.study import preset, study_from
 
     path = Path(file)
-    plan = preset(file) if file in preset_names() and not path.exists() else read_file(path)
+    plan = read_file(path) if path.is_file() or file.endswith(".toml") else preset(file)
     name = path.name.removesuffix(".toml")
     if out is None and not NAME.fullmatch(name):
         raise ValueError(f"study = {file!r}: its name makes no folder's name: give --out")

@@ -11,7 +11,7 @@ from typing import Final
 from steadyrl.policies.storage import sync_folder, write_atomically
 from steadyrl.runs._provenance import provenance, versions
 from steadyrl.runs.checkpoint import NAME as CHECKPOINT
-from steadyrl.runs.checkpoint import prune
+from steadyrl.runs.checkpoint import listed, prune
 from steadyrl.runs.checks import config_from, shown
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.errors import BadInputError, CorruptError, on_disk
@@ -117,8 +117,9 @@ def done(folder: Path) -> Done | None:
     for name in sorted(expected.keys() | found.keys()):
         if found.get(name) != expected.get(name):
             raise CorruptError(f"{folder / name}: changed since the run ended: its SHA-256 is not the one in done.json")
-    if f"ckpt-{end.update}" not in expected:
-        raise CorruptError(f"{path}: update = {end.update}: damaged: the run has no ckpt-{end.update}")
+    last = [found.name for found in listed(folder)[:1]]
+    if last != [f"ckpt-{end.update}"]:
+        raise CorruptError(f"{path}: update = {end.update}: damaged: the run's last checkpoint is {last}")
     return end
 
 

@@ -47,9 +47,9 @@ class Record:
         """Does the update that was just made belong in the metrics?"""
         return self.over or self.update % self.config.log_every == 0
 
-    def count(self, episodes: int, steps: int, *, finite: bool) -> None:
-        """One more update, from so many episodes and steps; were its losses and parameters numbers?"""
-        self.update, self.episodes, self.steps = self.update + 1, self.episodes + episodes, self.steps + steps
+    def count(self, episodes: int, steps: int, *, finite: bool, updates: int = 1) -> None:
+        """One update more, or several, from so many episodes and steps; are losses and parameters still numbers?"""
+        self.update, self.episodes, self.steps = self.update + updates, self.episodes + episodes, self.steps + steps
         self.diverged = not finite
 
     def log(self, row: Mapping[str, float]) -> None:

@@ -20,11 +20,12 @@ class Stop:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take the signals, and give them back in the end; only a process's main thread can."""
+        """Take the signals that are not ignored, and give them back in the end; only a main thread can."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._heard) for number in SIGNALS}
+        heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._heard) for number in heard}
         try:
             yield
         finally:

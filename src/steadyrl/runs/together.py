@@ -125,19 +125,33 @@ class _Level:
         in_step = InStep([cast("TabularReinforce", record.learner) for record in records])
         maze, seeds = _maze([record.config for record in records]), [record.config.seed for record in records]
         while not any(record.over for record in records):
-            policies = in_step.policies()
-            episodes = maze.play(policies, n, seeds, records[0].update)
-            played = (episodes.states, episodes.actions, episodes.rewards, episodes.lengths)
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in what comes out
-                returns = in_step.update(played, policies)
-            steps, finite = episodes.lengths.sum(axis=-1).tolist(), in_step.finite().tolist()
+            steps, done, first = np.zeros(len(records), dtype=np.int64), 0, records[0].update
+            while done < self._until_something_happens(first):
+                policies = in_step.policies()
+                episodes = maze.play(policies, n, seeds, first + done)
+                played = (episodes.states, episodes.actions, episodes.rewards, episodes.lengths)
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in what comes out
+                    returns, finite = in_step.update(played, policies), in_step.finite()
+                steps, done = steps + episodes.lengths.sum(axis=-1), done + 1
+                if not finite.all():
+                    break
             for r, record in enumerate(records):
-                record.count(n, steps[r], finite=finite[r])
+                record.count(done * n, int(steps[r]), finite=bool(finite[r]), updates=done)
                 if record.logs or self.config.constraint is not None:
-                    penalty = in_step.learners[r].penalty.finish(returns[r])
+                    penalty = in_step.learners[r].penalty
+                    told = {"return": float(returns[r].mean()), **penalty.finish(returns[r])}
+                    numbers = [*told.values(), *map(float, penalty.state().values())]
+                    record.diverged = record.diverged or not np.isfinite(numbers).all()
                     if record.logs:
-                        record.log({"return": float(returns[r].mean()), **penalty, **readings(episodes.batch(r))})
+                        record.log({**told, **readings(episodes.batch(r))})
             self._checkpoint()
+
+    def _until_something_happens(self, update: int) -> int:
+        """Updates until one is logged, is a boundary or is the last; one, if each moves lam."""
+        if self.config.constraint is not None:
+            return 1
+        log_every, updates = self.config.log_every, self.config.updates
+        return min(log_every - update % log_every, self.boundary - update % self.boundary, updates - update)
 
     def _checkpoint(self) -> None:
         """At a boundary, write checkpoints if it is time for them or somebody wants to stop."""

@@ -49,6 +49,9 @@ def claims(results: StudyResults) -> list[Claim]:
 def write_claims(results: StudyResults) -> list[Path]:
     """Write results/claims.json and claims.md into the study's folder, if there are claims; the paths."""
     found = claims(results)
+    for name in ("claims.json", "claims.md"):  # perhaps of another time
+        with on_disk(results.folder):
+            (results.folder / "results" / name).unlink(missing_ok=True)
     return write(found, results.folder / "results", results.title or results.name) if found else []
 
 

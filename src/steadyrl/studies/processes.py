@@ -4,11 +4,12 @@ import contextlib
 import ctypes
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, Generic, TypeVar
 
@@ -16,6 +17,10 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 PR_SET_PDEATHSIG: Final = 1
+CANNOT_BEGIN: Final = (
+    "a worker process could not begin: in a script that is run as a file, what starts workers belongs under "
+    'if __name__ == "__main__":'
+)
 PATIENCE: Final = 10.0
 """Seconds that a worker has to stop in when it is asked to."""
 
@@ -36,7 +41,7 @@ def in_processes(function: Callable[[T], R], tasks: Iterable[T], workers: int) -
 
 def outcomes(
     function: Callable[[T], R], tasks: deque[T], tick: float | None = None, *, workers: int
-) -> Iterator[tuple[T, R | Died] | None]:
+) -> Generator[tuple[T, R | Died] | None, None, None]:
     """(task, function(task)) as they are finished, or (task, Died()); None whenever `tick` seconds went by.
 
     More tasks may be added while the loop goes on. A worker that died is replaced. An exception of the function is
@@ -45,16 +50,15 @@ def outcomes(
     pool: list[_Worker[T, R]] = []
     try:
         while tasks or any(worker.busy for worker in pool):
-            pool = [worker for worker in pool if worker.alive]
+            pool = [worker for worker in pool if worker.busy or worker.process.is_alive()]
             while len(pool) < workers and len(tasks) > sum(not worker.busy for worker in pool):
                 pool.append(_Worker(function))
             for worker in pool:
                 if tasks and not worker.busy:
                     worker.give(tasks.popleft())
             ready = wait([worker.connection for worker in pool if worker.busy], tick)
-            yield from [worker.take() for worker in pool if worker.connection in ready]
-            if not ready:
-                yield None
+            found = [worker.take() for worker in pool if worker.connection in ready]
+            yield from [outcome for outcome in found if outcome is not None] if found else [None]
     finally:
         _stop(pool)
 
@@ -69,7 +73,7 @@ class _Worker(Generic[T, R]):
         self.process.start()
         there.close()
         self.task: list[T] = []
-        self.alive = True
+        self.ready = False
 
     @property
     def busy(self) -> bool:
@@ -80,15 +84,20 @@ class _Worker(Generic[T, R]):
         with contextlib.suppress(OSError):  # if it is dead, `take` will find out
             self.connection.send(task)
 
-    def take(self) -> tuple[T, R | Died]:
-        """The outcome of its task, which is there."""
-        task, self.task = self.task[0], []
+    def take(self) -> tuple[T, R | Died] | None:
+        """The outcome of its task, which is there; None if all it says is that it has begun."""
         try:
             succeeded, result = self.connection.recv()
         except (EOFError, OSError):
-            self.alive = False
             self.process.join()
+            if not self.ready:
+                raise ChildProcessError(CANNOT_BEGIN) from None
+            task, self.task = self.task[0], []
             return task, Died()
+        if not self.ready:
+            self.ready = True
+            return None
+        task, self.task = self.task[0], []
         if not succeeded:
             raise result
         return task, result
@@ -116,16 +125,21 @@ def _serve(function: Callable[[Any], Any], connection: Connection, driver: int) 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != driver:  # it died before we asked
             os._exit(1)
-    while True:
-        try:
-            task = connection.recv()
-        except EOFError:  # nothing left to do
-            return
-        try:
-            outcome = (True, function(task))
-        except Exception as error:
-            outcome = (False, error)
-        try:
-            connection.send(outcome)
-        except OSError:  # the driver has stopped listening
-            return
+    with contextlib.suppress(OSError, EOFError):  # the driver has nothing left to do, or has stopped listening
+        connection.send((True, None))
+        while True:
+            connection.send_bytes(_outcome(function, connection.recv()))
+
+
+def _outcome(function: Callable[[Any], Any], task: Any) -> bytes:
+    """What a task came to, in a form that the driver can surely read."""
+    try:
+        outcome = (True, function(task))
+    except Exception as error:
+        outcome = (False, error)
+    try:
+        raw = pickle.dumps(outcome)
+        pickle.loads(raw)  # noqa: S301  our own
+    except Exception:
+        raw = pickle.dumps((False, RuntimeError(f"{outcome[1]!r} cannot be sent from one process to another")))
+    return raw

@@ -4,7 +4,7 @@ import logging
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, Final, TypeVar
 
 import ray
@@ -30,7 +30,7 @@ def outcomes(
     *,
     workers: int | None = None,
     address: str | None = None,
-) -> Iterator[tuple[T, R | Died] | None]:
+) -> Generator[tuple[T, R | Died] | None, None, None]:
     """As `steadyrl.studies.processes.outcomes`, by tasks of Ray.
 
     Ray runs a task at least once, and a task may be running somewhere that Ray takes for dead. Neither matters: a run

@@ -70,7 +70,19 @@ class Study:
         check_folder(out)
         with on_disk(out):
             out.mkdir(parents=True, exist_ok=True)
+            self._check_ours(out / "study.json")
             write_atomically(out / "study.json", text.encode() + b"\n")
+
+    def _check_ours(self, path: Path) -> None:
+        """Refuse a folder that holds another study."""
+        try:
+            name = json.loads(path.read_bytes())["name"]
+        except FileNotFoundError:
+            return
+        except (ValueError, KeyError, TypeError):  # it is written anew
+            return
+        if name != self.name:
+            raise BadInputError(f"{path.parent} holds another study, {name!r}: choose another folder")
 
 
 def check_folder(out: Path) -> None:
@@ -191,7 +203,24 @@ def _check_plan(plan: Mapping[str, Any], name: str) -> None:
     cases = plan.get("cases", [{}])
     if not cases or not all(isinstance(case, Mapping) for case in cases):
         raise BadInputError(f"{name}: cases = {shown(cases)}: must be a list of one table or more, [[cases]]")
+    for number, case in enumerate(cases, start=1):
+        _check_case(case, plan, f"{name}, case {number}" if "cases" in plan else name)
     unknown = [text for text in problems({"env": "", **plan.get("quick", {}), "seeds": 0}) if "unknown field" in text]
     for text in unknown:
         if "'seeds'" not in text:
             raise BadInputError(f"{name}, quick: {text}")
+
+
+def _check_case(case: Mapping[str, Any], plan: Mapping[str, Any], where: str) -> None:
+    """Refuse what is said twice, for one of the two would be lost."""
+    own = case.get("grid", {})
+    if not isinstance(own, Mapping):
+        raise BadInputError(f"{where}: grid = {shown(own)}: must be a table, [cases.grid]")
+    for place in (plan.get("run", {}), plan.get("grid", {}), case, own):
+        if "seed" in place:
+            raise BadInputError(
+                f"{where}: seed = {shown(place['seed'])}: must be left out: use seeds, a number or a list"
+            )
+    fixed = _flat({key: value for key, value in case.items() if key != "grid"})
+    for key in fixed.keys() & (_flat(plan.get("grid", {})) | _flat(own)).keys():
+        raise BadInputError(f"{where}: {key} = {shown(fixed[key])}: is in a grid too: leave it out in one of them")

@@ -4,15 +4,16 @@ The truth is on the disk: what is finished is skipped, what is not is gone on wi
 study at once, for a run is locked by whoever is at it. Engines only say where a task is executed.
 """
 
+import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from steadyrl.runs import folder
 from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import CorruptError, Interrupted, LockedError, RunError
+from steadyrl.runs.errors import Interrupted, LockedError, RunError
 from steadyrl.runs.run import train
 from steadyrl.runs.signals import Stop
 from steadyrl.runs.together import Ending, shared_key, train_together
@@ -27,12 +28,15 @@ Task = tuple[tuple[RunConfig, Path], ...]
 
 AT_ONCE: Final = 20
 """Runs in step at the most: more are hardly faster, and workers would end at very different times."""
+LONGEST_PAUSE: Final = 30.0
+"""Seconds from one look at runs that other drivers are at to the next."""
 TICK: Final = 0.5
 """Seconds from one look at the signals to the next."""
 
 
 Spread = Callable[
-    [Callable[[Task], list[Ending]], deque[Task], float], Iterator[tuple[Task, list[Ending] | Died] | None]
+    [Callable[[Task], list[Ending]], deque[Task], float],
+    Generator[tuple[Task, list[Ending] | Died] | None, None, None],
 ]
 """An engine: (task, function(task)) as they are finished, (task, Died()), or None whenever some seconds went by; tasks
 may be added meanwhile. See `steadyrl.studies.processes.outcomes`."""
@@ -46,10 +50,19 @@ def finish(study: Study, out: Path, board: Board, spread: Spread) -> None:
         waiting = [(config, study.path_of(config, out)) for config in study.configs]
         board.begin([(path, config) for config, path in waiting])
         waiting = [run for run in waiting if not _was_finished(run[1], board)]
+        patience = TICK
         while waiting:
             waiting = _pass(tasks_of(waiting), board, stop, spread)
             if waiting:  # others are at them
-                time.sleep(TICK)
+                _pause(patience, stop)
+                patience = min(2.0 * patience, LONGEST_PAUSE)
+
+
+def _pause(seconds: float, stop: Stop) -> None:
+    """Wait, but no longer than until a signal."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and stop.number is None:
+        time.sleep(TICK)
 
 
 def tasks_of(runs: Iterable[tuple[RunConfig, Path]]) -> list[Task]:
@@ -65,40 +78,43 @@ def _pass(tasks: Sequence[Task], board: Board, stop: Stop, spread: Spread) -> li
     """Do the tasks; the runs that other drivers were at."""
     busy: list[tuple[RunConfig, Path]] = []
     waiting = deque(tasks)
-    for found in spread(execute, waiting, TICK):
-        if stop.number is not None:
-            raise Interrupted(stop.number, "stopped: the same command goes on from there")
-        board.show()
-        if found is None:
-            continue
-        task, endings = found
-        if isinstance(endings, Died):
-            waiting.extend(((config, path),) for config, path in task if _try_again(path, board))
-            continue
-        for (config, path), ending in zip(task, endings, strict=True):
-            if ending.status == "busy":
-                busy.append((config, path))
-            else:
-                board.ended(path, ending)
+    with contextlib.closing(spread(execute, waiting, TICK)) as outcomes:
+        for found in outcomes:
+            if stop.number is not None:
+                raise Interrupted(stop.number, "stopped: the same command goes on from there")
+            board.show()
+            if found is None:
+                continue
+            task, endings = found
+            if isinstance(endings, Died):
+                waiting.extend(((config, path),) for config, path in task if _try_again(path, board))
+                continue
+            for (config, path), ending in zip(task, endings, strict=True):
+                if ending.status == "busy":
+                    busy.append((config, path))
+                else:
+                    board.ended(path, ending)
     return busy
 
 
 def execute(task: Task) -> list[Ending]:
     """Train the runs of a task, in a worker: in step if there are several, one by one if that does not work."""
-    stop = Stop()
     try:
-        if len(task) == 1:
-            endings = [_alone(*task[0])]
-        else:
-            with stop.listening():
-                endings = train_together(task, stop)
-    except (RunError, ValueError, MemoryError):
-        endings = [_alone(*run) for run in task]
+        endings = [_alone(*task[0])] if len(task) == 1 else _in_step(task)
     except Interrupted:
         return [Ending("busy")] * len(task)
     for (_, path), ending in zip(task, endings, strict=True):
         attempts.note(path, ending)
     return endings
+
+
+def _in_step(task: Task) -> list[Ending]:
+    stop = Stop()
+    try:
+        with stop.listening():
+            return train_together(task, stop)
+    except Exception:  # whatever it is, it is the ending of that run alone that it belongs to
+        return [_alone(*run) for run in task]
 
 
 def _alone(config: RunConfig, path: Path) -> Ending:
@@ -113,7 +129,7 @@ def _alone(config: RunConfig, path: Path) -> Ending:
 def _was_finished(path: Path, board: Board) -> bool:
     try:
         end = folder.done(path)
-    except CorruptError as error:
+    except RunError as error:
         board.ended(path, Ending("failed", str(error)))
         return True
     if end is not None:
