@@ -82,7 +82,7 @@ class Ours:
             clock.on(stepper, name, "physics")
         clock.on(learner.policy, "act", "acting")
         clock.on(learner.value, "forward", "value update")
-        clock.on(learner.value_step, "step", "value update")
+        clock.on(learner.value_step, "descend", "value update")
         clock.on(learner, "update", "update")
         start = time.process_time()
         for _ in range(repetitions):

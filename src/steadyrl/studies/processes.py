@@ -90,7 +90,7 @@ class _Worker(Generic[T, R]):
             succeeded, result = self.connection.recv()
         except (EOFError, OSError):
             self.process.join()
-            if not self.ready:
+            if not self.ready and (self.process.exitcode or 0) > 0:  # it was not killed: it ended by itself
                 raise ChildProcessError(CANNOT_BEGIN) from None
             task, self.task = self.task[0], []
             return task, Died()
