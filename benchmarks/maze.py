@@ -52,9 +52,10 @@ def in_memory(updates, runs):
     settings = TabularSettings(PenaltySettings("gini_deviation", LAM), GAMMA, POLICY_RATE, VALUE_RATE)
     in_step = InStep([TabularReinforce(36, 4, settings) for _ in range(runs)])
     compiled, steps, seeds = CompiledMaze(maze_spec(), NOISES["uniform"]), 0, list(range(runs))
+    e = None
     for k in range(updates):
         policies = in_step.policies()
-        e = compiled.play(policies, N, seeds, k)
+        e = compiled.play(policies, N, seeds, k, out=e)
         returns = in_step.update((e.states, e.actions, e.rewards, e.lengths), policies)
         steps += int(e.lengths.sum())
     return steps, float(returns.mean())

@@ -47,7 +47,10 @@ def test_one_call_updates_every_run_as_algorithm_1_says(learn_baseline):
         algorithm_1(theta[r], value[r], baseline[r], [e[r] for e in episodes], c[r], *settings[:, r], learn_baseline)
         for r in range(runs)
     ]
-    kernel.reinforce(theta, value, baseline, softmax(theta), episodes, c, tuple(settings), learn_baseline)
+    to_go = np.full_like(rewards, np.nan)
+    kernel.rewards_to_go(rewards, lengths, settings[0], to_go)
+    played = (states, actions, to_go, lengths)
+    kernel.reinforce(theta, value, baseline, softmax(theta), played, c, tuple(settings), learn_baseline)
     for r in range(runs):
         for found, exact in zip((theta[r], value[r], baseline[r]), expected[r], strict=True):
             np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-12)

@@ -6,12 +6,13 @@ import pytest
 from gymnasium import spaces
 
 import steadyrl
+from steadyrl import streams
 from steadyrl.envs import MazeEnv
 from steadyrl.policies import RandomPolicy, TabularSoftmax
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts import Batch, Collector, EpisodeError, collect
 from steadyrl.rollouts._maze import CompiledMaze
-from steadyrl.rollouts.episodes import episode_seeds
+from steadyrl.rollouts.episodes import AHEAD, episode_seeds
 
 assert steadyrl.envs  # registers the domains
 FIELDS = ("observations", "actions", "rewards", "lengths", "terminated", "last_observations", "risk_averse")
@@ -72,6 +73,29 @@ def test_several_runs_in_step_are_what_each_is_alone():
         assert_same(together.batch(r), compiled.collect(TabularSoftmax(theta[r]), 10, seed, 7))
 
 
+@pytest.mark.parametrize(
+    "numbers", [(1.0, 1.0, 1.0, 1.0), (1.0, 2.0, 4.0, 1.0), (7.0, 9.0, 31.0, 17.0), (1e-300, 1.0, 0.0, 63.0)]
+)
+def test_an_action_that_is_looked_up_is_the_one_that_comparing_gives(numbers):
+    with np.errstate(divide="ignore"):  # thresholds on the edges of the look-up's cells, or nearly so
+        theta = np.log(np.array([np.roll(numbers, s) for s in range(36)]))
+    theta = np.maximum(theta, -1e4)
+    compiled, plain = (Collector("steadyrl/Maze-v0", backend=name) for name in ("auto", "gymnasium"))
+    assert_same(compiled.collect(TabularSoftmax(theta), 200, 3, 0), plain.collect(TabularSoftmax(theta), 200, 3, 0))
+
+
+def test_episodes_played_into_the_room_of_others_are_what_they_are_in_new_room():
+    compiled = CompiledMaze.of(gym.make("steadyrl/Maze-v0"))
+    first = compiled.play(TabularSoftmax.uniform(36, 4).probabilities()[None], 20, [1], iteration=0)
+    kept = first.batch(0)
+    rewards = kept.rewards.copy()
+    policy = walker(2)
+    second = compiled.play(policy.probabilities()[None], 20, [1], iteration=3, out=first)
+    assert second is first
+    assert_same(second.batch(0), compiled.collect(policy, 20, 1, 3))
+    np.testing.assert_array_equal(kept.rewards, rewards)
+
+
 def test_a_noise_that_only_python_draws_is_played_by_gymnasium():
     env = {"noise": lambda rng: float(rng.integers(-2, 1))}
     assert Collector("steadyrl/Maze-v0", **env)._compiled is None
@@ -110,6 +134,35 @@ def test_episodes_do_not_depend_on_how_many_are_played_side_by_side(width):
     assert_same(collect(policy, Counter, 17, 3, 2, limit=50, width=width), one)
     assert_same(collect(policy, Counter, 40, 3, 2, limit=50, width=width), one, n=17)
     assert len(set(one.lengths.tolist())) > 3
+
+
+class Echo:
+    """A policy whose actions are the random numbers that it is given, in an environment of long and short episodes."""
+
+    uniforms_per_action = 2
+
+    class Env(Counter):
+        action_space = spaces.Box(0.0, 1.0, (2,), np.float64)
+
+        def reset(self, *, seed=None, options=None):
+            first = super().reset(seed=seed)
+            self.left = int(self.np_random.integers(1, 3 * AHEAD))
+            return first
+
+        def step(self, action):
+            return super().step(action[0])
+
+    def act(self, observations, uniforms):
+        return uniforms
+
+
+def test_the_numbers_of_an_action_are_those_of_its_place():
+    batch = collect(Echo(), Echo.Env, 9, 3, 2, limit=2 * AHEAD + 5, width=4)
+    for i, steps in enumerate(batch.lengths.tolist()):
+        key = streams.key(3, streams.ACTIONS, 2, i)
+        expected = [[streams.uniform(key, 2 * t + d) for d in range(2)] for t in range(steps)]
+        np.testing.assert_array_equal(batch.actions[i, :steps], expected)
+    assert batch.lengths.min() < AHEAD < 2 * AHEAD < batch.lengths.max()
 
 
 def test_only_live_episodes_are_stepped_and_only_n_are_started():

@@ -2,12 +2,17 @@
 
 import signal
 
+import gymnasium as gym
+import numpy as np
 import pytest
 
+from steadyrl.policies.tabular import softmax
+from steadyrl.rollouts._maze import CompiledMaze
 from steadyrl.runs import Interrupted, RunConfig, train
+from steadyrl.runs.evaluation import readings
 from steadyrl.runs.lock import locked
 from steadyrl.runs.signals import Stop
-from steadyrl.runs.together import shared_key, train_together
+from steadyrl.runs.together import readings_of, shared_key, train_together
 from steadyrl.runs.view import Quiet
 
 NOISES = ("gaussian", "pareto", "uniform", "handcraft")
@@ -51,6 +56,14 @@ def test_runs_in_step_leave_the_same_bytes_as_runs_one_by_one(fields, tmp_path):
         assert together.keys() == one_by_one.keys()
         for name in together.keys() - {"done.json"}:  # which has the SHA-256 of run.json, where the pid of ours is not
             assert together[name] == one_by_one[name], name
+
+
+def test_what_runs_in_step_say_of_their_episodes_is_what_each_says_alone():
+    policies = np.stack([softmax(scale * np.random.default_rng(0).normal(size=(36, 4))) for scale in (0.0, 1.0, 9.0)])
+    episodes = CompiledMaze.of(gym.make("steadyrl/Maze-v0")).play(policies, 50, [1, 2, 3], iteration=4)
+    assert readings_of(episodes) == [readings(episodes.batch(r)) for r in range(3)]
+    assert [list(row) for row in readings_of(episodes)] == [list(readings(episodes.batch(r))) for r in range(3)]
+    assert {len(row) for row in readings_of(episodes)} != {8}  # some do not know all three ways
 
 
 def test_stopped_in_step_they_go_on_in_step_or_alone(tmp_path):

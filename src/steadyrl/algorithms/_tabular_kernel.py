@@ -8,28 +8,25 @@ from numba import njit
 
 @njit(cache=True)
 @no_type_check
-def towards(table, states, targets, steps, rate, slope):
-    """One step of table by the gradient of (1/steps) sum_t (table[s_t] - target_t)^2; `slope` is room to work in."""
-    slope[:] = 0.0
-    for t in range(steps):
-        s = np.uint64(states[t])
-        slope[s] += table[s] - targets[t]
-    for s in range(table.size):
-        table[s] -= rate * 2.0 / steps * slope[s]
+def rewards_to_go(rewards, lengths, gamma, out):
+    """out[r, i, t] = r_t + gamma r_(t+1) + ... of each episode (runs, n, T), with a discount for each run.
+
+    So out[..., 0] is G0. What is behind an episode's end is not touched.
+    """
+    for r in range(lengths.shape[0]):
+        for i in range(lengths.shape[1]):
+            ahead = 0.0
+            for t in range(lengths[r, i] - 1, -1, -1):
+                ahead = rewards[r, i, t] + gamma[r] * ahead
+                out[r, i, t] = ahead
 
 
 @njit(cache=True)
 @no_type_check
-def discounted_returns(rewards, lengths, gamma):
-    """R_tau = r_1 + gamma (r_2 + ...) of each episode (runs, n), a discount for each run."""
-    out = np.empty(lengths.shape)
-    for r in range(out.shape[0]):
-        for i in range(out.shape[1]):
-            ahead = 0.0
-            for t in range(lengths[r, i] - 1, -1, -1):
-                ahead = rewards[r, i, t] + gamma[r] * ahead
-            out[r, i] = ahead
-    return out
+def step(table, slope, rate, steps):
+    """One step against the gradient of (1/steps) sum_t (table[s_t] - target_t)^2, which is 2 slope / steps."""
+    for s in range(table.size):
+        table[s] -= rate * 2.0 / steps * slope[s]
 
 
 @njit(cache=True)
@@ -38,40 +35,41 @@ def reinforce(theta, value, baseline, policy, episodes, coefficients, settings, 
     """One update of every run, in place: theta (runs, states, actions), value and baseline (runs, states).
 
     theta += policy_rate (1/n) sum_i sum_t weight(i, t) grad log pi(a_it | s_it), the one weighted score with
-    weight(i, t) = gamma^t (reward-to-go - V(s_it)) - lam (c_i - b(s_it)) (eq:rf_est less lam times the variability
-    gradient); then V, trajectory by trajectory, by the gradient of (1/T) sum_t (V(s_it) - reward-to-go)^2, and b, if
-    it is learned, towards c_i in the same way and at the same rate. Without learning, b stays 0.
+    weight(i, t) = gamma^t (to_go_it - V(s_it)) - lam (c_i - b(s_it)) (eq:rf_est less lam times the variability
+    gradient), V and b as they were before; and V, trajectory by trajectory, by the gradient of
+    (1/T) sum_t (V(s_it) - to_go_it)^2, and b, if it is learned, towards c_i in the same way and at the same rate.
+    Without learning, b stays 0.
 
-    policy: pi (runs, states, actions). episodes: states, actions, rewards (runs, n, T), lengths (runs, n).
+    policy: pi (runs, states, actions). episodes: states, actions, rewards-to-go (runs, n, T), lengths (runs, n).
     coefficients: c (runs, n). settings: gamma, lam, policy_rate, value_rate, each (runs,).
     """
-    states, actions, rewards, lengths = episodes
+    states, actions, to_go, lengths = episodes
     gamma, lam, policy_rate, value_rate = settings
-    runs, n, longest = states.shape
+    runs, n, _ = states.shape
     n_states, n_actions = theta.shape[1:]
-    to_go = np.empty((n, longest))
-    taken = np.empty((n_states, n_actions))
-    seen, slope = np.empty(n_states), np.empty(n_states)
+    taken, seen = np.empty((n_states, n_actions)), np.empty(n_states)
+    slope = np.empty(n_states)
     for r in range(runs):
         taken[:], seen[:] = 0.0, 0.0
+        own_value, own_baseline = value[r], baseline[r]
+        before, baseline_before = own_value.copy(), own_baseline.copy()
         for i in range(n):
-            ahead = 0.0
-            for t in range(lengths[r, i] - 1, -1, -1):
-                ahead = rewards[r, i, t] + gamma[r] * ahead
-                to_go[i, t] = ahead
-            discount, c = 1.0, coefficients[r, i]
-            for t in range(lengths[r, i]):
-                s = np.uint64(states[r, i, t])
-                weight = discount * (to_go[i, t] - value[r, s]) - lam[r] * (c - baseline[r, s])
+            discount, c, steps = 1.0, coefficients[r, i], lengths[r, i]
+            slope[:] = 0.0
+            for t in range(steps):
+                s, ahead = np.uint64(states[r, i, t]), to_go[r, i, t]
+                weight = discount * (ahead - before[s]) - lam[r] * (c - baseline_before[s])
                 taken[s, np.uint64(actions[r, i, t])] += weight
                 seen[s] += weight
+                slope[s] += own_value[s] - ahead
                 discount *= gamma[r]
+            step(own_value, slope, value_rate[r], steps)
+            if learn_baseline:
+                slope[:] = 0.0
+                for t in range(steps):
+                    s = np.uint64(states[r, i, t])
+                    slope[s] += own_baseline[s] - c
+                step(own_baseline, slope, value_rate[r], steps)
         for s in range(n_states):
             for a in range(n_actions):
                 theta[r, s, a] += policy_rate[r] / n * (taken[s, a] - seen[s] * policy[r, s, a])
-        for i in range(n):
-            towards(value[r], states[r, i], to_go[i], lengths[r, i], value_rate[r], slope)
-        if learn_baseline:
-            for i in range(n):
-                to_go[i, :] = coefficients[r, i]
-                towards(baseline[r], states[r, i], to_go[i], lengths[r, i], value_rate[r], slope)

@@ -71,7 +71,11 @@ class Penalty:
 
     def finish(self, returns: Float[Array, " n"]) -> dict[str, float]:
         """Take the dual step, if there is a constraint; what to log."""
-        value, lam = float(self.measure.value(returns)), self.lam
+        return self.settle(float(self.measure.value(returns)))
+
+    def settle(self, value: float) -> dict[str, float]:
+        """`finish`, for one who knows the measure of the returns already."""
+        lam = self.lam
         if self.settings.constraint is not None:
             self._lam = max(0.0, self._lam + self.settings.dual_rate * (value - self.settings.constraint))
         return {"variability": value, "lam": lam}

@@ -83,7 +83,7 @@ class InStep:
             np.array([getattr(learner.settings, name) for learner in learners])
             for name in ("gamma", "policy_rate", "value_rate")
         )
-
+        self._to_go: Float[Array, "runs n T"] = np.empty((0, 0, 0))  # room to work in
         self._lam = np.array([learner.penalty.lam for learner in learners])
         self._lam_moves = self.settings.penalty.unit_free or self.settings.penalty.constraint is not None
 
@@ -95,16 +95,19 @@ class InStep:
         """One update of every run from the episodes that its policy played; their returns."""
         from steadyrl.algorithms import _tabular_kernel  # noqa: PLC0415  numba takes a while to load
 
-        _, _, rewards, lengths = episodes
-        returns = _tabular_kernel.discounted_returns(rewards, lengths, self._gamma)
+        states, actions, rewards, lengths = episodes
+        if self._to_go.shape != rewards.shape:
+            self._to_go = np.empty(rewards.shape)
+        _tabular_kernel.rewards_to_go(rewards, lengths, self._gamma, self._to_go)
+        returns = self._to_go[..., 0].copy()
         if self._lam_moves:
             for learner, own in zip(self.learners, returns, strict=True):
                 learner.penalty.begin(own)
             self._lam = np.array([learner.penalty.lam for learner in self.learners])
         settings = (self._gamma, self._lam, self._policy_rate, self._value_rate)
         c = self._coefficients(returns)
-        tables = (self.theta, self.value, self.baseline)
-        _tabular_kernel.reinforce(*tables, policies, episodes, c, settings, self.settings.penalty_baseline)
+        tables, played = (self.theta, self.value, self.baseline), (states, actions, self._to_go, lengths)
+        _tabular_kernel.reinforce(*tables, policies, played, c, settings, self.settings.penalty_baseline)
         return returns
 
     def finite(self) -> Bool[BoolArray, " runs"]:

@@ -15,16 +15,13 @@ from steadyrl._shapes import Array, Float, Int, IntArray, Points
 from steadyrl.measures._distances import mean_distance
 from steadyrl.measures._measure import Function
 from steadyrl.measures._moments import facing_down
+from steadyrl.measures._sample import uniform
 from steadyrl.measures._tails import facing_lower
 from steadyrl.measures._weighted import ordered
 
 
 def _total(values: Points) -> Float[Array, "*batch 1"]:
     return values.sum(axis=-1, keepdims=True)
-
-
-def _uniform(z: Points) -> Points:
-    return np.broadcast_to(np.float64(1.0 / z.shape[-1]), z.shape)
 
 
 def variance(z: Points) -> Points:
@@ -42,7 +39,7 @@ def standard_deviation(z: Points) -> Points:
 def gini_deviation(z: Points) -> Points:
     """(n P_i - 2 P) / ((n-1)(n-2)), P_i = sum_j |x_i - x_j|, P = sum_i P_i / 2. Exactly unbiased."""
     n = z.shape[-1]
-    distances = n * mean_distance(z, _uniform(z))
+    distances = n * mean_distance(z, uniform(z.shape))
     return (n * distances - _total(distances)) / ((n - 1.0) * (n - 2.0))
 
 
@@ -59,7 +56,7 @@ def mean_deviation(z: Points) -> Points:
 def mean_median_deviation(z: Points) -> Points:
     """n (D_n - D_-i) with D_n = n/(n-1) MMD_n."""
     n = z.shape[-1]
-    s = ordered(z, _uniform(z))
+    s = ordered(z, uniform(z.shape))
     k = np.arange(n)
     running = _running(s.z)
     half = (n - 1) // 2
@@ -79,7 +76,7 @@ def cvar_deviation(z: Points, alpha: float | None, tail: str) -> Points:
     """n (D_n - D_-i) with D_n = n/(n-1) CD_n."""
     x, mass = facing_lower(z, alpha, tail)
     n = x.shape[-1]
-    s = ordered(x, _uniform(x))
+    s = ordered(x, uniform(x.shape))
     running = _running(s.z)
     whole = running[..., n, None] / n - _tail_mean(s.z, running, mass, n, np.full(n, n))
     without = (running[..., n, None] - s.z) / (n - 1.0) - _tail_mean(s.z, running, mass, n - 1, np.arange(n))

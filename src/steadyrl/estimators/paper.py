@@ -36,7 +36,8 @@ def coefficients(
     """
     measure = get(measure)
     _check_options(measure, bound, mmd_sign, mmd_ties)
-    s = prepare(fill_absent(*check(returns, weights)), weights, centre=False)
+    present = returns if weights is None else fill_absent(*check(returns, weights))
+    s = prepare(present, weights, centre=False)
     if weights is None:
         rho = np.ones_like(s.z)
     else:

@@ -6,6 +6,7 @@ overflows, nothing cancels against a large common level, and (a power of two) no
 
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class Sample:
 
     def rescale_each(self, values: Points, degree: int, what: str) -> Points:
         """Influences or coefficients for the returns from those for z; 0 where the sample is constant."""
-        kept = np.where(self.constant[..., None], 0.0, values)
+        kept = np.where(self.constant[..., None], 0.0, values) if self.constant.any() else values
         with np.errstate(over="ignore"):
             scaled = times_power_of_two(kept, degree * self.exponent[..., None])
         return _finite(scaled, what)
@@ -76,12 +77,17 @@ def check_weights(weights: ArrayLike, n: int) -> Points:
 
 def probabilities(returns: Points, weights: ArrayLike | None) -> Float[Array, "..."]:
     """Weights divided by their sum; without weights 1/n each, as one number repeated (see `equal`)."""
-    n = returns.shape[-1]
     if weights is None:
-        return np.broadcast_to(np.float64(1.0 / n), returns.shape)
-    w = check_weights(weights, n)
+        return uniform(returns.shape)
+    w = check_weights(weights, returns.shape[-1])
     w = w / w.max(axis=-1, keepdims=True)
     return w / w.sum(axis=-1, keepdims=True)
+
+
+@lru_cache(maxsize=64)
+def uniform(shape: tuple[int, ...]) -> Float[Array, "..."]:
+    """1/n for each of the n points on the last axis, as one number repeated."""
+    return np.broadcast_to(np.float64(1.0 / shape[-1]), shape)
 
 
 def check(returns: ArrayLike, weights: ArrayLike | None) -> tuple[Points, Points]:
@@ -128,16 +134,23 @@ def prepare(returns: ArrayLike, weights: ArrayLike | None = None, centre: bool =
     largest, smallest = extremes(x, p)
     middle = _middle(x, p) if centre else np.zeros(x.shape[:-1])
     # A sample that spans more than the largest float is halved before the subtraction.
-    wide = (np.maximum(np.abs(largest), np.abs(smallest)) > 2.0**1022).astype(np.int32)
-    half = np.ldexp(1.0, -wide)
-    above, below = largest * half - middle * half, middle * half - smallest * half
-    exponent = np.frexp(np.maximum(above, below) if centre else half * np.maximum(np.abs(largest), np.abs(smallest)))[1]
+    size = np.maximum(np.abs(largest), np.abs(smallest))
+    wide = (size > 2.0**1022).astype(np.int32)
+    half = np.ldexp(1.0, -wide) if wide.any() else None
     with np.errstate(over="ignore"):
-        z = x - middle[..., None] if not wide.any() else x * half[..., None] - (middle * half)[..., None]
+        z, reach = _centred(x, middle, largest, smallest, half)
+        exponent = np.frexp(reach if centre else size if half is None else half * size)[1]
         z = times_power_of_two(z, -exponent[..., None])
     if not (equal(p) or np.all(np.isfinite(z))):
         raise OverflowError("a return of weight 0 lies too far from the others to be compared with them")
     return Sample(z, p, np.asarray(middle), np.asarray(exponent + wide), np.asarray(largest == smallest))
+
+
+def _centred(x: Points, middle: Rows, largest: Rows, smallest: Rows, half: Rows | None) -> tuple[Points, Rows]:
+    """Distances from the middle, and the largest of them among returns of positive weight; halved, if told."""
+    if half is not None:
+        x, middle, largest, smallest = x * half[..., None], middle * half, largest * half, smallest * half
+    return x - middle[..., None], np.maximum(largest - middle, middle - smallest)
 
 
 def times_power_of_two(values: Float[Array, "..."], exponent: IntArray | np.integer[Any]) -> Rows:
@@ -199,8 +212,8 @@ def _middle(x: Points, p: Points) -> Rows:
 
 
 def _finite(values: Rows, what: str) -> Rows:
+    if np.isfinite(values).all():
+        return values
     if np.isnan(values).any():
         raise ValueError(f"{what}: the formula gave nan")
-    if np.isinf(values).any():
-        raise OverflowError(f"{what}: too large for float64, divide the returns by a constant first")
-    return values
+    raise OverflowError(f"{what}: too large for float64, divide the returns by a constant first")

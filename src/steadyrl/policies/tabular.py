@@ -49,5 +49,6 @@ class TabularSoftmax:
 
 def softmax(theta: Float[Array, "*batch actions"]) -> Float[Array, "*batch actions"]:
     """Probabilities from preferences."""
-    e = np.exp(theta - theta.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+    by_action = np.ascontiguousarray(np.moveaxis(theta, -1, 0))  # NumPy is slow along an axis as short as actions
+    e = np.exp(by_action - by_action.max(axis=0))
+    return np.ascontiguousarray(np.moveaxis(e / e.sum(axis=0), 0, -1))

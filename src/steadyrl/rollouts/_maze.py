@@ -16,11 +16,15 @@ from steadyrl.policies.tabular import TabularSoftmax
 from steadyrl.rollouts.batch import Batch
 
 PATHS = np.array(["timeout", "long", "short"])
+LONG = 1
 
 
 @dataclass(frozen=True, eq=False)
 class MazeEpisodes:
-    """n episodes of each of several runs: (runs, n, max_steps), or (runs, n); padding is 0."""
+    """n episodes of each of several runs: (runs, n, max_steps), or (runs, n).
+
+    What states, actions and rewards hold behind an episode's end has no meaning.
+    """
 
     states: UInt[IntArray, "runs n T"]
     actions: UInt[IntArray, "runs n T"]
@@ -31,25 +35,41 @@ class MazeEpisodes:
     terminated: Bool[BoolArray, "runs n"]
     last_red: Bool[BoolArray, "runs n"]
 
+    @staticmethod
+    def room(maze: MazeSpec, runs: int, n: int) -> "MazeEpisodes":
+        """Arrays to play into."""
+        steps = (runs, n, maze.max_steps)
+        return MazeEpisodes(
+            states=np.empty(steps, dtype=np.min_scalar_type(maze.n_states)),
+            actions=np.empty(steps, dtype=np.uint8),
+            rewards=np.empty(steps),
+            lengths=np.empty((runs, n), dtype=np.int64),
+            reds=np.empty((runs, n), dtype=np.int64),
+            last_state=np.empty((runs, n), dtype=np.int64),
+            terminated=np.empty((runs, n), dtype=bool),
+            last_red=np.empty((runs, n), dtype=bool),
+        )
+
     def path(self) -> Int[IntArray, "runs n"]:
         """0 for a time-out, 1 for the long way, 2 for the short one: an index into PATHS."""
-        return np.where(self.terminated, 1 + (self.reds > 0), 0)
+        return np.where(self.terminated, LONG + (self.reds > 0), 0)
 
     def batch(self, run: int) -> Batch:
         """The episodes of one run, as every other backend would give them."""
-        lengths = self.lengths[run]
+        lengths = self.lengths[run].copy()
         longest = int(lengths.max())
         path = self.path()[run]
+        taken = np.arange(longest) < lengths[:, None]
         return Batch(
-            observations=self.states[run, :, :longest].astype(np.int64),
-            actions=self.actions[run, :, :longest].astype(np.int64),
-            rewards=np.ascontiguousarray(self.rewards[run, :, :longest]),
+            observations=np.where(taken, self.states[run, :, :longest], np.int64(0)),
+            actions=np.where(taken, self.actions[run, :, :longest], np.int64(0)),
+            rewards=np.where(taken, self.rewards[run, :, :longest], 0.0),
             lengths=lengths,
-            terminated=self.terminated[run],
-            last_observations=self.last_state[run],
-            risk_averse=(path == 1).astype(np.float64),
+            terminated=self.terminated[run].copy(),
+            last_observations=self.last_state[run].copy(),
+            risk_averse=(path == LONG).astype(np.float64),
             outcomes={
-                "risky": self.last_red[run],
+                "risky": self.last_red[run].copy(),
                 "path": PATHS[path],
                 "risky_share": self.reds[run] / lengths,
                 "episode_length": lengths.copy(),
@@ -86,34 +106,30 @@ class CompiledMaze:
         return self.play(policy.probabilities()[None], n, [seed], iteration).batch(0)
 
     def play(
-        self, policies: Float[Array, "runs states actions"], n: int, seeds: list[int], iteration: int
+        self,
+        policies: Float[Array, "runs states actions"],
+        n: int,
+        seeds: list[int],
+        iteration: int,
+        out: MazeEpisodes | None = None,
     ) -> MazeEpisodes:
-        """n episodes of each run's policy, given as its probabilities; run r has seeds[r]."""
+        """n episodes of each run's policy, given as its probabilities; run r has seeds[r].
+
+        `out`, an earlier answer of the same size, is overwritten and given back: memory that is warm is faster.
+        """
         from steadyrl.rollouts import _maze_kernel  # noqa: PLC0415  numba takes a while to load
 
         maze, runs = self.maze, len(seeds)
         own = np.arange(runs) if self._kinds.size > 1 else np.zeros(runs, dtype=np.int64)
-        small = np.min_scalar_type(maze.n_states)
-        out = MazeEpisodes(
-            states=np.empty((runs, n, maze.max_steps), dtype=small),
-            actions=np.empty((runs, n, maze.max_steps), dtype=np.uint8),
-            rewards=np.empty((runs, n, maze.max_steps)),
-            lengths=np.empty((runs, n), dtype=np.int64),
-            reds=np.empty((runs, n), dtype=np.int64),
-            last_state=np.empty((runs, n), dtype=np.int64),
-            terminated=np.empty((runs, n), dtype=bool),
-            last_red=np.empty((runs, n), dtype=bool),
-        )
-        tables = (maze.next_state, maze.reward, maze.is_red, maze.is_goal)
-        arrays = tuple(vars(out).values())
+        out = MazeEpisodes.room(maze, runs, n) if out is None else out
         _maze_kernel.play(
-            tables,
+            (maze.next_state, maze.reward, maze.is_red, maze.is_goal),
             maze.start,
             self._kinds[own],
             self._codes[own],
-            np.cumsum(policies, axis=-1),
+            policies,
             np.array([seed & streams.MASK for seed in seeds], dtype=np.uint64),
             np.uint64(iteration),
-            arrays,
+            tuple(vars(out).values()),
         )
         return out

@@ -15,6 +15,11 @@ from steadyrl.envs import noise
 GOLDEN, FIRST, SECOND = np.uint64(streams.GOLDEN), np.uint64(streams.FIRST), np.uint64(streams.SECOND)
 NOISE, ENVIRONMENT, ACTIONS = (np.uint64(what) for what in (streams.REWARD_NOISE, streams.ENVIRONMENT, streams.ACTIONS))
 
+BITS = 6
+"""Of a random word, by which the action is looked up."""
+CELLS = 1 << BITS
+UNSURE = 255
+
 register_jitable(noise.normal_quantile)
 quantile_of: Any = njit(cache=True)(noise.quantile_of)
 
@@ -30,10 +35,23 @@ def mix(word):
 
 @njit(cache=True)
 @no_type_check
+def word_of(stream, index):
+    """The word that `streams.uniform` makes its number of."""
+    return mix(stream + (np.uint64(index) + np.uint64(1)) * GOLDEN)
+
+
+@njit(cache=True)
+@no_type_check
+def unit(word):
+    """A word as a number in (0, 1)."""
+    return (np.float64(word >> np.uint64(12)) + 0.5) * 2.0**-52
+
+
+@njit(cache=True)
+@no_type_check
 def uniform(stream, index):
     """`streams.uniform` on machine words."""
-    word = mix(stream + (np.uint64(index) + np.uint64(1)) * GOLDEN)
-    return (np.float64(word >> np.uint64(12)) + 0.5) * 2.0**-52
+    return unit(word_of(stream, index))
 
 
 @njit(cache=True)
@@ -45,42 +63,71 @@ def child(parent, step):
 
 @njit(cache=True)
 @no_type_check
-def play(tables, start, kinds, codes, cumulative, seeds, iteration, out):
-    """Play n episodes of each run r from seeds[r] and the iteration; write them into `out`, zeros after their ends.
+def look_up(policy, cumulative, guess):
+    """Fill cumulative with the running sums of pi, and guess[state, cell] with the action of any u in cell.
+
+    Cell k has the numbers between k / CELLS and (k + 1) / CELLS. A threshold below a cell is below all of its numbers,
+    one above it is above them, so an action that is looked up is the one that comparing would give; UNSURE where one
+    of the three thresholds lies in the cell.
+    """
+    for s in range(policy.shape[0]):
+        row, below, running = guess[s], 0, 0.0
+        for a in range(3):
+            running += policy[s, a]
+            cumulative[s, a] = running
+            place = cumulative[s, a] * CELLS
+            cell = int(place) if place < CELLS else CELLS
+            row[below:cell], below = a, cell
+        row[below:] = 3
+        for a in range(3):
+            place = cumulative[s, a] * CELLS
+            if place < CELLS:
+                row[int(place)] = UNSURE
+
+
+@njit(cache=True)
+@no_type_check
+def play(tables, start, kinds, codes, policies, seeds, iteration, out):
+    """Play n episodes of each run r from seeds[r] and the iteration; write them into `out`, up to their ends.
 
     tables: next_state, reward, is_red, is_goal. kinds, codes: (runs,) and (runs, k), the noise of each run as `encode`
-    has it. cumulative: (runs, states, 4). out: states, actions, rewards (runs, n, max_steps), lengths, reds,
+    has it. policies: pi (runs, states, 4). out: states, actions, rewards (runs, n, max_steps), lengths, reds,
     last_state, terminated, last_red (runs, n).
     """
     next_state, reward, is_red, is_goal = tables
     states, actions, rewards, lengths, reds, last_state, terminated, last_red = out
     runs, n, max_steps = states.shape
+    eventful = is_red | is_goal
+    guess, table = np.empty((next_state.shape[0], CELLS), dtype=np.uint8), np.empty((next_state.shape[0], 3))
     for r in range(runs):
         root = mix(seeds[r] + GOLDEN)
         environment = child(child(root, ENVIRONMENT), iteration)
         acting = child(child(root, ACTIONS), iteration)
-        table, kind, numbers = cumulative[r], kinds[r], codes[r]
+        kind, numbers = kinds[r], codes[r]
+        look_up(policies[r], table, guess)
         for i in range(n):
-            seed = child(environment, np.uint64(i)) >> np.uint64(32)
-            noise_key = child(mix(seed + GOLDEN), NOISE)
-            key = child(acting, np.uint64(i))
+            key, noise_key = child(acting, np.uint64(i)), np.uint64(0)
             row_states, row_actions, row_rewards = states[r, i], actions[r, i], rewards[r, i]
             # Unsigned numbers spare every index a test for being negative.
-            state, t, drawn, over = np.uint64(start), np.uint64(0), 0, False
-            while not over:
-                u = uniform(key, t)
-                action = np.uint64(table[state, 0] <= u) + np.uint64(table[state, 1] <= u)
-                action += np.uint64(table[state, 2] <= u)
-                pay = reward[state, action]
-                red = is_red[state, action]
-                if red:
-                    pay += quantile_of(kind, numbers, uniform(noise_key, drawn))
-                    drawn += 1
+            state, t, drawn, red, goal = np.uint64(start), np.uint64(0), 0, False, False
+            while t < max_steps and not goal:
+                word = word_of(key, t)
+                action = np.uint64(guess[state, word >> np.uint64(64 - BITS)])
+                if action == UNSURE:
+                    u = unit(word)
+                    action = np.uint64(table[state, 0] <= u) + np.uint64(table[state, 1] <= u)
+                    action += np.uint64(table[state, 2] <= u)
+                pay, red = reward[state, action], False
+                if eventful[state, action]:
+                    red, goal = is_red[state, action], is_goal[state, action]
+                    if red:
+                        if drawn == 0:
+                            seed = child(environment, np.uint64(i)) >> np.uint64(32)
+                            noise_key = child(mix(seed + GOLDEN), NOISE)
+                        pay += quantile_of(kind, numbers, uniform(noise_key, drawn))
+                        drawn += 1
                 row_states[t], row_actions[t], row_rewards[t] = state, action, pay
-                goal = is_goal[state, action]
                 state = np.uint64(next_state[state, action])
                 t += np.uint64(1)
-                over = goal or t == max_steps
-            row_states[t:], row_actions[t:], row_rewards[t:] = 0, 0, 0.0
             lengths[r, i], reds[r, i], last_state[r, i] = t, drawn, state
             terminated[r, i], last_red[r, i] = goal, red

@@ -5,6 +5,7 @@ rates and noise share those calls.
 """
 
 import json
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,14 +19,14 @@ from typing import Any, Final, cast
 import numpy as np
 from gymnasium import spaces
 
+from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.tabular import InStep, TabularReinforce
 from steadyrl.envs.maze import MazeEnv
-from steadyrl.rollouts._maze import CompiledMaze
+from steadyrl.rollouts._maze import LONG, PATHS, CompiledMaze, MazeEpisodes
 from steadyrl.runs import folder
 from steadyrl.runs.build import check_env, make_collector, make_learner, maker
 from steadyrl.runs.config import RunConfig
 from steadyrl.runs.errors import Interrupted, LockedError, RunError
-from steadyrl.runs.evaluation import readings
 from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import TABLE_BOUNDARY
 from steadyrl.runs.record import Record
@@ -124,11 +125,12 @@ class _Level:
         records, n = self.records, self.config.n
         in_step = InStep([cast("TabularReinforce", record.learner) for record in records])
         maze, seeds = _maze([record.config for record in records]), [record.config.seed for record in records]
+        episodes = None
         while not any(record.over for record in records):
             steps, done, first = np.zeros(len(records), dtype=np.int64), 0, records[0].update
             while done < self._until_something_happens(first):
                 policies = in_step.policies()
-                episodes = maze.play(policies, n, seeds, first + done)
+                episodes = maze.play(policies, n, seeds, first + done, out=episodes)
                 played = (episodes.states, episodes.actions, episodes.rewards, episodes.lengths)
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in what comes out
                     returns, finite = in_step.update(played, policies), in_step.finite()
@@ -137,14 +139,21 @@ class _Level:
                     break
             for r, record in enumerate(records):
                 record.count(done * n, int(steps[r]), finite=bool(finite[r]), updates=done)
-                if record.logs or self.config.constraint is not None:
-                    penalty = in_step.learners[r].penalty
-                    told = {"return": float(returns[r].mean()), **penalty.finish(returns[r])}
-                    numbers = [*told.values(), *map(float, penalty.state().values())]
-                    record.diverged = record.diverged or not np.isfinite(numbers).all()
-                    if record.logs:
-                        record.log({**told, **readings(episodes.batch(r))})
+            if self.config.constraint is not None or any(record.logs for record in records):
+                self._log(in_step, returns, episodes)
             self._checkpoint()
+
+    def _log(self, in_step: InStep, returns: Float[Array, "runs n"], episodes: MazeEpisodes) -> None:
+        """Tell each run how variable its returns were, which may move lam; then a line for each that logs."""
+        means, values = returns.mean(axis=-1), in_step.learners[0].penalty.measure.value(returns)
+        said = readings_of(episodes) if any(record.logs for record in self.records) else []
+        for r, record in enumerate(self.records):
+            penalty = in_step.learners[r].penalty
+            told = {"return": float(means[r]), **penalty.settle(float(values[r]))}
+            numbers = (*told.values(), *map(float, penalty.state().values()))
+            record.diverged = record.diverged or not all(map(math.isfinite, numbers))
+            if record.logs:
+                record.log({**told, **said[r]})
 
     def _until_something_happens(self, update: int) -> int:
         """Updates until one is logged, is a boundary or is the last; one, if each moves lam."""
@@ -164,6 +173,23 @@ class _Level:
         if self.stop.number is not None:
             where = f"stopped at update {first.update}"
             raise Interrupted(self.stop.number, f"{where}: the same command goes on from there")
+
+
+def readings_of(episodes: MazeEpisodes) -> list[dict[str, float]]:
+    """`readings(episodes.batch(r))` of each run r, in one go."""
+    lengths, path, n = episodes.lengths, episodes.path(), episodes.lengths.shape[-1]
+    shares = {f"path.{word}": (path == k).sum(axis=-1) / n for k, word in enumerate(PATHS)}
+    columns = {
+        "length": lengths.sum(axis=-1) / n,
+        "risk_averse": (path == LONG).mean(axis=-1),
+        "risky": episodes.last_red.mean(axis=-1),
+        **{word: shares[word] for word in sorted(shares)},
+        "risky_share": (episodes.reds / lengths).mean(axis=-1),
+        "episode_length": lengths.mean(axis=-1),
+    }
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    # A way that nobody took is not mentioned.
+    return [{name: x for name, x in zip(columns, row, strict=True) if x or name not in shares} for row in rows]
 
 
 def _maze(configs: Sequence[RunConfig]) -> CompiledMaze:
