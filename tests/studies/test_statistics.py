@@ -1,9 +1,11 @@
 """Statistics over seeds: SciPy's and rliable's point estimates, and their intervals as far as chance allows."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
+from rliable import library, metrics
 from scipy import stats
 
 from steadyrl.studies import statistics
@@ -13,26 +15,35 @@ X = rng.normal(size=(10, 4)) ** 3 + 1
 Y = rng.normal(size=(10, 4))
 Y[:3] = X[:3]  # ties
 
-# From rliable 1.2.0 for X and Y, runs by tasks: aggregate_iqm, aggregate_mean, probability_of_improvement, and
-# get_interval_estimates with 2,000 resamples.
-IQM, MEAN, IMPROVEMENT = 1.0030341771792202, 1.1061156013123097, 0.71
-IQM_ENDS, MEAN_ENDS = (0.8511386521599715, 1.1393693231554642), (-1.2055233284308886, 3.609627324331963)
-IMPROVEMENT_ENDS = (0.58496875, 0.8225)
-
 
 def close(estimate, ends, share=0.1):
-    """Two ends of 2,000 resamples each differ by chance, by a few hundredths of the width."""
+    """Two ends of hundreds of resamples each differ by chance, by a few hundredths of the width."""
     width = ends[1] - ends[0]
     return abs(estimate.low - ends[0]) < share * width and abs(estimate.high - ends[1]) < share * width
 
 
+def rliable_estimate(metric, scores, resamples):
+    """The point and the ends that rliable gives, of runs by tasks."""
+    draws = np.random.RandomState(0)  # the only generator that rliable takes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # arch would have it called otherwise
+        found = library.get_interval_estimates({"": scores}, metric, reps=resamples, random_state=draws)
+    (point,), (ends,) = (list(by_name.values()) for by_name in found)
+    return statistics.Estimate(float(np.ravel(point)[0]), *map(float, ends[:, 0]))
+
+
+def assert_same(ours, theirs):
+    assert ours.value == pytest.approx(theirs.value, rel=1e-12)
+    assert close(ours, (theirs.low, theirs.high))
+
+
 def test_the_estimates_are_those_of_rliable():
-    iqm, mean = statistics.interquartile_mean(list(X.T)), statistics.mean(list(X.T))
-    better = statistics.improvement(list(X.T), list(Y.T))
-    assert (iqm.value, mean.value, better.value) == pytest.approx((IQM, MEAN, IMPROVEMENT), rel=1e-12)
-    assert close(iqm, IQM_ENDS)
-    assert close(mean, MEAN_ENDS)
-    assert close(better, IMPROVEMENT_ENDS)
+    iqm = rliable_estimate(lambda x: np.array([metrics.aggregate_iqm(x)]), X, 2000)
+    assert_same(statistics.interquartile_mean(list(X.T)), iqm)
+    mean = rliable_estimate(lambda x: np.array([metrics.aggregate_mean(x)]), X, 2000)
+    assert_same(statistics.mean(list(X.T)), mean)
+    better = rliable_estimate(metrics.probability_of_improvement, (X, Y), 500)  # it takes 10 ms for one of them
+    assert_same(statistics.improvement(list(X.T), list(Y.T)), better)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 10, 30])
@@ -104,3 +115,31 @@ def test_what_makes_no_sense_is_refused():
         statistics.mean([[1.0, math.nan]])
     with pytest.raises(ValueError, match="1 and 2 strata: both sides need the same tasks"):
         statistics.improvement([[1.0]], [[1.0], [2.0]])
+
+
+@pytest.mark.parametrize(("scores", "middle"), [([3.0, 1.0, 2.0], 2.0), ([1.0, 4.0, 2.0, 3.0], 3.0), ([5.0], 5.0)])
+def test_the_median_is_the_middle_score_the_upper_of_two(scores, middle):
+    found = statistics.median(scores)
+    assert found.value == middle
+    assert {found.low, found.high} <= set(scores)
+
+
+def test_the_interval_of_a_median_is_scipys_percentile_bootstrap_to_the_next_score():
+    x = np.arange(101.0)
+    found = statistics.median(x)
+    other = stats.bootstrap((x,), np.median, method="percentile", n_resamples=9999, rng=np.random.default_rng(1))
+    low, high = other.confidence_interval
+    assert (found.low, found.high) == (pytest.approx(low, abs=2.0), pytest.approx(high, abs=2.0))
+
+
+def test_a_median_of_times_is_infinite_where_most_are_and_its_end_where_some_resamples_are():
+    found = statistics.median([100.0] * 8 + [np.inf] * 2)
+    assert (found.value, found.low) == (100.0, 100.0)
+    assert statistics.median([100.0] * 6 + [np.inf] * 4) == statistics.Estimate(100.0, 100.0, np.inf)
+    assert statistics.median([100.0] * 3 + [np.inf] * 7).value == np.inf
+
+
+@pytest.mark.parametrize("scores", [[], [[1.0]], [1.0, math.nan]])
+def test_a_median_of_nothing_is_refused(scores):
+    with pytest.raises(ValueError, match="give one sequence of at least one score"):
+        statistics.median(scores)
