@@ -11,6 +11,7 @@ from steadyrl.estimators.paper import MEASURES
 from steadyrl.studies import gradient_variance
 from steadyrl.studies.results import RISK_NEUTRAL, RunResult, StudyResults
 from steadyrl.studies.study import preset, study_from
+from steadyrl.studies.tables import Halts
 
 ROWS = 20
 VARIED = ("measure", "estimator", "env_options.noise", "lam", "policy_rate", "updates")
@@ -56,12 +57,12 @@ def study(name, changes=(), *, seeds=5, quick=False, estimators=None, folder="no
 
 def gradient_cells(seeds=2, variance=100.0, **fields):
     """Of every measure and estimator; the variance of a seed is the same at all halts."""
-    at = gradient_variance.halts(200)
+    at = Halts(every=50, early=(0, 5, 10, 20), batches=32).at(200)
     columns = {"gradient_norm": [1.0] * len(at), "risk_averse": [0.5] * len(at), "timeout": [0.5] * len(at)}
-    made = {"updates": 200, "batches": 32, "lam": 0.5, "at": at, **columns, "code": "", **fields}
+    made = {"updates": 200, "lam": 0.5, "at": at, **columns, "code": "", **fields}
     return [
         gradient_variance.Cell(measure, estimator, seed, variance=[variance * (1 + seed)] * len(at), **made)
-        for measure, estimator, seed in product(MEASURES, gradient_variance.ESTIMATORS, range(seeds))
+        for measure, estimator, seed in product(MEASURES, ("paper", "influence"), range(seeds))
     ]
 
 

@@ -1,7 +1,7 @@
 """The study of gradient variance: its gradients by hand, its variances by enumeration, and that it can be stopped."""
 
 import itertools
-from dataclasses import asdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,9 +13,13 @@ from steadyrl.report import _gradient_variance as report
 from steadyrl.rollouts import Collector
 from steadyrl.runs import RunConfig, load, train
 from steadyrl.runs.view import Quiet
+from steadyrl.studies import cells, run
 from steadyrl.studies import gradient_variance as study
 from steadyrl.studies._variability_gradients import variability_gradients
-from tests.studies.synthetic import gradient_cells as cells
+from steadyrl.studies.board import Board
+from steadyrl.studies.study import preset, study_from
+from steadyrl.studies.tables import Halts
+from tests.studies.synthetic import gradient_cells
 
 MEASURES = estimators.paper.MEASURES
 
@@ -66,9 +70,11 @@ def test_variance_over_batches_is_that_of_every_batch_there_is():
 
 @pytest.mark.parametrize(("measure", "estimator"), [("semi_variance", "paper"), ("cvar_deviation", "influence")])
 def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estimator, tmp_path):
-    task = (measure, estimator, 3, 20, 4)
-    cell = study.measure_cells([(*task[:2], 0, 20, 4), task])[1]
-    config = study.config_of(task)
+    found = study_from(preset("gradient-variance"), "gradient-variance", seeds=1, updates=20, estimators=[estimator])
+    (first,) = (c for c in found.configs if c.measure == measure)
+    config = replace(first, seed=3)
+    name, cell = study.measure_cells(((("a", first), ("b", config)), replace(found.table, batches=4), ""))[1]
+    assert name == "b"
     train(config=config, out=tmp_path / "run", view=Quiet())
     policy = load(tmp_path / "run").policy
     pi = policy.probabilities()
@@ -91,45 +97,85 @@ def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estima
 
 
 def test_a_run_that_diverged_has_no_numbers():
-    config = RunConfig("steadyrl/Maze-v0", measure="variance", estimator="paper", policy_rate=1e300, n=10)
-    found = study.watched([config], 5, 2)[0]
+    config = RunConfig("steadyrl/Maze-v0", measure="variance", estimator="paper", policy_rate=1e300, n=10, updates=5)
+    found = study.watched([config], Halts(every=50, early=(0, 5), batches=2))[0]
     assert (found[:, 0] >= 0).all()
     assert np.isnan(found[:, -1]).all()
 
 
+def test_measure_parameters_count_at_a_halt_too():
+    config = RunConfig("steadyrl/Maze-v0", measure="cvar_deviation", n=20, updates=1)
+    halts = Halts(every=1, early=(), batches=4)
+    wide, narrow = (study.watched([replace(config, measure_params={"alpha": a})], halts)[0, 0, 0] for a in (0.5, 0.1))
+    assert narrow > 1.5 * wide
+
+
+def small_study(**changes):
+    plan = preset("gradient-variance")
+    plan["halts"] = {"every": 50, "early": [0, 5], "batches": 2}
+    return study_from(plan, "small", **{"seeds": 2, "updates": 5, **changes})
+
+
+def in_process(measure, tasks):
+    return map(measure, tasks)
+
+
 def test_a_study_stopped_anywhere_ends_the_same(tmp_path):
-    options = {"seeds": 2, "updates": 5, "batches": 2}
-    assert list(study.run(tmp_path / "whole", **options))[-1] == (36, 36)
-    for _ in itertools.islice(study.run(tmp_path / "parts", **options), 4):
-        pass
+    small = small_study()
+    cells.finish(small, tmp_path / "whole", Board(quiet=True), in_process)
+    cells.finish(small, tmp_path / "parts", Board(quiet=True), lambda m, tasks: itertools.islice(map(m, tasks), 3))
     path = tmp_path / "parts" / "cells.jsonl"
     path.write_text(path.read_text()[:-30])
-    resumed = list(study.run(tmp_path / "parts", **options))
-    assert resumed[0] == (5, 36)  # of six, the last was cut off
-    assert list(study.run(tmp_path / "parts", **options)) == [(36, 36)]
-    assert study.read(tmp_path / "whole") == study.read(tmp_path / "parts")
+    assert len(cells.read(small, tmp_path / "parts")) == 5  # of six, the last was cut off
+    for _ in range(2):
+        run(small, tmp_path / "parts", workers=1, board=Board(quiet=True))
+    assert sum(line.startswith('{"run"') for line in path.read_text().splitlines()) == 5 + 31 + 1  # one was cut off
+    assert len(cells.read(small, tmp_path / "whole")) == 36
+    assert cells.read(small, tmp_path / "whole") == cells.read(small, tmp_path / "parts")
     for name in ("whole", "parts"):
-        report.write(study.read(tmp_path / name), tmp_path / name)
+        report.write(cells.read(small, tmp_path / name), tmp_path / name, judged=True)
     for name in ("table.csv", "claims.json", "claims.md", "gradient_variance_log.svg", "gradient_variance_linear.png"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "parts" / name).read_bytes()
-    old = path.read_text().replace(study.fingerprint(), "0" * 12)
+    old = path.read_text().replace(cells.fingerprint(study.SOURCES), "0" * 12)
     path.write_text(old)
-    assert study.read(tmp_path / "parts") == []  # of other sources
+    assert cells.read(small, tmp_path / "parts") == []  # of other sources
 
 
-@pytest.mark.parametrize(("name", "value", "least"), [("seeds", 0, 1), ("updates", 0, 1), ("batches", 1, 2)])
-def test_numbers_that_make_no_sense_are_refused(name, value, least, tmp_path):
-    with pytest.raises(ValueError, match=f"{name} = {value}: must be >= {least}"):
-        next(study.run(tmp_path, **{name: value}))
+def test_a_change_of_halts_or_settings_is_another_study(tmp_path):
+    small, other = small_study(seeds=1), small_study(seeds=1, updates=6)
+    plan = preset("gradient-variance") | {"halts": {"every": 50, "early": [0, 5], "batches": 3}}
+    third = study_from(plan, "small", seeds=1, updates=5)
+    cells.finish(small, tmp_path, Board(quiet=True), in_process)
+    assert [len(cells.read(one, tmp_path)) for one in (small, other, third)] == [18, 0, 0]
+
+
+def test_the_preset_is_the_papers_table_under_gaussian_noise():
+    found = study_from(preset("gradient-variance"), "gradient-variance").configs
+    maze = study_from(preset("maze"), "maze", seeds=1).configs
+    theirs = {(c.measure, c.policy_rate, c.lam) for c in maze if c.lam and c.env_options["noise"] == "gaussian"}
+    assert {(c.measure, c.policy_rate, c.lam) for c in found} == theirs
+    assert {(c.n, c.gamma, c.updates, c.env_options["noise"]) for c in found} == {(50, 0.999, 2000, "gaussian")}
+    assert {(c.estimator, c.seed) for c in found} == set(itertools.product(("paper", "influence"), range(10)))
 
 
 def test_halts_are_close_at_the_start():
-    assert study.halts(100) == [0, 5, 10, 20, 50, 100]
-    assert study.halts(7) == [0, 5]
+    halts = study_from(preset("gradient-variance"), "gradient-variance", seeds=1).table
+    assert halts.at(100) == [0, 5, 10, 20, 50, 100]
+    assert halts.at(7) == [0, 5]
+
+
+@pytest.mark.parametrize(
+    ("estimators", "columns"), [(["jackknife"], (1, 1)), (["paper", "influence", "jackknife"], (3, 4))]
+)
+def test_figures_have_a_column_for_each_estimator_there_is(estimators, columns):
+    found = [replace(cell, estimator=e) for cell in gradient_cells() if cell.estimator == "paper" for e in estimators]
+    log, linear = report.log_figure(found), report.linear_figure(found)
+    assert (len(log.axes), len(linear.axes)) == (2 * columns[0], 3 * columns[1])
+    assert [len(panel.get_lines()) for panel in log.axes] == [9] * len(log.axes)
 
 
 def test_figures_have_a_line_for_each_measure():
-    log, linear = report.log_figure(cells()), report.linear_figure(cells())
+    log, linear = report.log_figure(gradient_cells()), report.linear_figure(gradient_cells())
     assert [len(panel.get_lines()) for panel in log.axes] == [9] * 4
     assert [len(panel.get_lines()) for panel in linear.axes] == [9] * 3 + [5] * 3 + [7] * 3
     assert log.axes[0].get_lines()[0].get_ydata().tolist() == [150.0] * 8
@@ -139,17 +185,17 @@ def test_figures_have_a_line_for_each_measure():
     assert {text.get_text() for text in log.legends[0].get_texts()} >= {"Variance", "CVaR deviation"}
 
 
-def test_the_table_has_means_over_seeds_and_the_longest_study_alone(tmp_path):
-    short = [study.Cell(**{**asdict(cell), "updates": 50}) for cell in cells(variance=7.0)]
-    report.write([*short, *cells()], tmp_path)
+def test_the_table_has_means_over_seeds(tmp_path):
+    paths = report.write(gradient_cells(), tmp_path, judged=False)
     head, first, *_ = (tmp_path / "table.csv").read_text().splitlines()
     assert head.startswith("measure,estimator,lam,seeds,update,variance,variance_error,scaled_variance")
     assert first == f"{MEASURES[0]},paper,0.5,2,0,150,50,37.5,1,0.5,0.5"
     assert len((tmp_path / "table.csv").read_text().splitlines()) == 1 + 18 * 8
+    assert not [path for path in paths if path.name.startswith("claims")]
 
 
 def test_a_line_goes_on_without_the_seed_that_diverged():
-    first, second = cells()[:2]
-    second = study.Cell(**{**asdict(second), "variance": [200.0] * 3 + [None] * 5})
+    first, second = gradient_cells()[:2]
+    second = replace(second, variance=[200.0] * 3 + [None] * 5)
     line = report.line_of([first, second], MEASURES[0], "paper")
     assert line.mean.tolist() == [150.0] * 3 + [100.0] * 5

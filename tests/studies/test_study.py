@@ -87,6 +87,14 @@ def test_the_same_run_is_made_once():
         ('title = 3\n[run]\nenv = "CartPole-v1"', "title = 3: must be text"),
         ("[run]\nn = 3", "env is missing"),
         ('[run]\nenv = "CartPole-v1"\n[quick]\nupdate = 3', "quick: unknown field 'update': did you mean 'updates'?"),
+        ('[run]\nenv = "CartPole-v1"\n[quick]\nupdates = "3"', "test, quick: updates = '3': must be a whole number"),
+        ('[run]\nenv = "CartPole-v1"\n[quick]\nn = 0', "test, quick: n = 0: must be >= 1"),
+        ('[run]\nenv = "CartPole-v1"\n[quick]\nseeds = "2"', "test, quick: seeds = '2': must be a number from 1"),
+        ('[run]\nenv = "CartPole-v1"\n[quick]\nseed = 2', "test, quick: seed = 2: must be left out: use seeds"),
+        ('[run]\nenv = "Nowhere-v0"', "test: env = 'Nowhere-v0': Environment `Nowhere` doesn't exist"),
+        ('[run]\nenv = "nowhere/Maze-v0"', "env = 'nowhere/Maze-v0': Namespace nowhere not found"),
+        ('[[cases]]\nenv = "CartPole-v1"\n[[cases]]\nenv = "CartPole-v99"', "test, case 2: env = 'CartPole-v99'"),
+        ('[[cases]]\ngrid.env = ["CartPole-v1", "Nowhere"]', "test, case 1: env = 'Nowhere'"),
         ('[run]\nenv = "CartPole-v1"\n[[cases]]\nlam = 1\n[[cases]]\nalpha = 1', "case 2: unknown field 'alpha'"),
     ],
 )
@@ -95,6 +103,26 @@ def test_what_is_wrong_is_named(text, message):
         study(text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_environment_may_be_named_without_its_version():
+    assert study('[run]\nenv = "CartPole"').configs[0].env == "CartPole"
+
+
+def test_a_module_is_imported_only_if_that_is_allowed(tmp_path, monkeypatch):
+    (tmp_path / "imported_by_a_study.py").write_text("import gymnasium\ngymnasium.register('Own-v0', 'nowhere:Env')")
+    monkeypatch.syspath_prepend(tmp_path)
+    text = '[[cases]]\nenv = "imported_by_a_study:{}"'
+    study(text.format("Own-v0"))
+    assert "imported_by_a_study" not in sys.modules
+    assert len(study(text.format("Own-v0"), allow_import=True).configs) == 1
+    assert "imported_by_a_study" in sys.modules
+    for env, why in (
+        (text.format("Owm-v0"), "doesn't exist"),
+        ('[[cases]]\nenv = "no_such:Own-v0"', "No module named"),
+    ):
+        with pytest.raises(BadInputError, match=f"test, case 1: env = .*{why}"):
+            study(env, allow_import=True)
 
 
 TABLE_2 = {  # the seed's tab:maze_param: learning rate and lambda under Gaussian, Pareto, Uniform and Handcraft
@@ -155,16 +183,22 @@ amounts = {}
 for name in preset_names():
     studies = [study_from(preset(name), name, quick=quick) for quick in (False, True)]
     work = [sum(config.updates * config.n for config in study.configs) for study in studies]
-    amounts[name] = [*work, bool(studies[0].title and studies[0].about)]
+    changed = study_from(preset(name), name, seeds=3, updates=4, estimators=["influence"]).configs
+    if not name.startswith("baselines"):  # most of whose methods have an estimator of their own
+        changed += study_from(preset(name), name, seeds=3, updates=4, estimators=["paper"]).configs
+    options = sorted({(config.updates, config.seed) for config in changed})
+    amounts[name] = [*work, bool(studies[0].title and studies[0].about), options, len({c.estimator for c in changed})]
 print(json.dumps(amounts))
 """
 
 
-def test_every_preset_can_be_had_quickly():
+def test_every_preset_can_be_had_quickly_and_takes_the_same_options():
     """Apart from the run-time checks of the tests, under which thousands of configs take a minute."""
     done = subprocess.run([sys.executable, "-c", AMOUNTS], check=True, capture_output=True, text=True)
     amounts = json.loads(done.stdout)
     assert set(amounts) == set(preset_names())
-    for name, (whole, quick, told) in amounts.items():
+    for name, (whole, quick, told, options, estimators) in amounts.items():
         assert quick < whole / 5, name
         assert told, name
+        assert options == [[4, 0], [4, 1], [4, 2]], name
+        assert estimators == (1 if name.startswith("baselines") else 2), name

@@ -14,6 +14,7 @@ import pytest
 from steadyrl.runs import RunConfig, load
 from steadyrl.runs.together import Ending
 from steadyrl.studies import attempts, run, work
+from steadyrl.studies import board as board_module
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study, study_from
 
@@ -187,9 +188,47 @@ def test_the_board_says_how_far_it_is(tmp_path, capsys):
     assert board.failures() == [(tmp_path / "1", "why")]
 
 
+def begun(folder, configs, progress):
+    """A board of runs that have come so far."""
+    board, paths = Board(quiet=True), [folder / str(k) for k in range(len(configs))]
+    for path, update in zip(paths, progress, strict=True):
+        path.mkdir(exist_ok=True)
+        (path / "metrics.jsonl").write_text(json.dumps({"update": update}) + "\n" if update else "")
+    with board:
+        board.begin(list(zip(paths, configs, strict=True)))
+    return board, paths
+
+
+def left(board, paths, seconds):
+    """What the board says after so many seconds."""
+    board.start = time.monotonic() - seconds
+    running = {path: update for path in paths if path not in board.endings if (update := board_module._update(path))}
+    return board._left(running)
+
+
+def test_the_time_left_counts_only_what_was_made_since_it_began(tmp_path):
+    configs = [RunConfig("steadyrl/Maze-v0", seed=seed, updates=1000) for seed in range(4)]
+    board, paths = begun(tmp_path, configs, [1000, 800, 0, 0])
+    board.ended(paths[0], Ending("finished"), before=True)
+    assert left(board, paths, 100) == "?"  # nothing was made yet
+    (paths[1] / "metrics.jsonl").write_text('{"update": 900}\n')
+    assert left(board, paths, 100) == "0:35:00"  # 100 in 100 s, 100 + 1000 + 1000 to go
+    board.ended(paths[1], Ending("finished"))
+    assert left(board, paths, 100) == "0:16:40"  # 200 in 100 s, two runs to go
+    board.ended(paths[2], Ending("failed", "at once"))
+    assert left(board, paths, 100) == "0:08:20"  # which made nothing and has nothing to go
+    board.ended(paths[3], Ending("finished"))
+    assert left(board, paths, 100) == "0:00:00"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ('[run]\nenv = "Nowhere-v0"', "small: env = 'Nowhere-v0': Environment `Nowhere` doesn't exist"),
+        (
+            '[run]\nenv = "CartPole-v1"\nn = 1\nupdates = 1\n[quick]\nn = "3"',
+            "small, quick: n = '3': must be a whole number",
+        ),
         ('[run]\nenv = "os:CartPole-v1"', "imports a module: give --allow-import"),
         ('[run]\nenv = "CartPole-v1"\nlamb = 1', "unknown field 'lamb'"),
     ],

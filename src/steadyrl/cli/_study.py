@@ -1,11 +1,15 @@
 """`steadyrl study`: a grid of runs from a file, on all cores."""
 
 import re
+import shlex
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
+
+from steadyrl.cli._train import check_import, plain_warnings
 
 if TYPE_CHECKING:
     from steadyrl.studies.study import Study
@@ -38,13 +42,12 @@ def study(
         address: Of a running Ray cluster; without one, Ray is started on this machine alone.
         workers: Processes at work.
         seeds: Seeds of each combination, instead of the file's.
-        updates: Updates of each run, instead of the file's.
+        updates: Updates of each run, instead of the file's; with [samples], estimates of the gradient.
         estimators: Such as paper,influence, instead of the file's.
         budget: quick is for a look in minutes: fewer seeds and updates, as the file says.
         quiet: Show nothing but how it ended.
         allow_import: Let the id of an environment in the file import a module.
     """
-    from steadyrl.cli._train import check_import, plain_warnings
     from steadyrl.runs.toml import read_file
     from steadyrl.studies.study import preset, study_from
 
@@ -54,7 +57,8 @@ def study(
     if out is None and not NAME.fullmatch(name):
         raise ValueError(f"study = {file!r}: its name makes no folder's name: give --out")
     at_least_one(workers=workers, seeds=seeds, updates=updates)
-    command = command_line("study", file, budget=budget, seeds=seeds, updates=updates, estimators=estimators)
+    given = {"seeds": seeds, "updates": updates, "estimators": estimators}
+    where = {"engine": None if engine == "local" else engine, "address": address, "allow-import": allow_import}
     chosen = study_from(
         plan,
         name,
@@ -62,12 +66,15 @@ def study(
         seeds=seeds,
         updates=updates,
         estimators=None if estimators is None else estimators.split(","),
-        command=command,
+        command=command_line("study", file, budget=budget, **given, **where),
+        allow_import=allow_import,
     )
     for config in chosen.configs:
         check_import(config.env, file, allow_import=allow_import)
-    with plain_warnings():
-        run_study(chosen, out or Path("out") / name, workers, quiet=quiet, engine=engine, address=address)
+    folder = out or Path("out") / name
+    run_study(chosen, folder, workers, quiet=quiet, engine=engine, address=address)
+    if chosen.table is not None:  # there are no runs for `steadyrl report` to read
+        sys.stdout.writelines(f"written: {path}\n" for path in write_gradients(chosen, folder))
 
 
 def at_least_one(**numbers: int | None) -> None:
@@ -78,10 +85,10 @@ def at_least_one(**numbers: int | None) -> None:
 
 
 def command_line(command: str, study: str, *, budget: str, **options: Any) -> str:
-    """How to run a study again."""
+    """How to run a study again: with every option that says what is run, as a shell reads them."""
     given = {"budget": None if budget == "full" else budget, **options}
-    told = (f"--{option} {value}" for option, value in given.items() if value is not None)
-    return " ".join(["steadyrl", command, study, *told])
+    told = [[f"--{name}"] if value is True else [f"--{name}", str(value)] for name, value in given.items() if value]
+    return shlex.join(["steadyrl", command, study, *(word for words in told for word in words)])
 
 
 def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **where: Any) -> None:
@@ -90,7 +97,8 @@ def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **
     from steadyrl.studies.board import Board
     from steadyrl.studies.engines import run
 
-    board = run(study, out, workers=workers, board=Board(quiet), **where)
+    with plain_warnings():
+        board = run(study, out, workers=workers, board=Board(quiet), prepare=warn_plainly, **where)
     failures = board.failures()
     if failures:
         path, why = failures[0]
@@ -98,3 +106,20 @@ def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **
     diverged = board.count("diverged")
     told = f", {diverged} of them diverged" if diverged else ""
     sys.stdout.write(f"finished: {out} ({len(study.configs)} runs{told})\n")
+
+
+def warn_plainly() -> None:
+    """In a worker: have warnings look as they do here, from now on."""
+    with plain_warnings():
+        shown = warnings.showwarning
+    warnings.showwarning = shown
+
+
+def write_gradients(study: "Study", out: Path, *, judged: bool = False) -> list[Path]:
+    """Tables and figures of a study of gradients, and the paper's claims if they are to be judged; the paths."""
+    from steadyrl.report import _estimators, _gradient_variance
+    from steadyrl.studies.cells import read
+    from steadyrl.studies.tables import Halts
+
+    home = _gradient_variance if isinstance(study.table, Halts) else _estimators
+    return home.write(read(study, out), out, judged=judged)

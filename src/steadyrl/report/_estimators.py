@@ -1,8 +1,9 @@
 """Figures and tables of the estimator study."""
 
 import csv
+import io
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from steadyrl import estimators, measures
+from steadyrl import measures
+from steadyrl.policies.storage import write_atomically
+from steadyrl.report._gradient_variance import measures_of
+from steadyrl.runs.errors import on_disk
 from steadyrl.studies.estimators import CLAIMED_UNBIASED, Cell
 
 COLOURS = {"influence": "#1b6ca8", "jackknife": "#7a9e3b", "paper": "#c8553d"}
@@ -19,20 +23,54 @@ SIGNIFICANT = 5.0
 """Standard errors from zero at which a bias is called one: 1 in 10^6 by chance."""
 
 
-def write(cells: Sequence[Cell], out: Path) -> list[Path]:
-    """Everything the study has to show, in `out`; the paths written."""
-    cells = sorted(cells, key=lambda c: (c.law, c.measure, c.n, c.estimator))
-    paths = [out / "table.csv", out / "claims.md"]
-    with paths[0].open("w", newline="") as file:
-        rows = csv.DictWriter(file, [f.name for f in fields(Cell)], lineterminator="\n")
-        rows.writeheader()
-        rows.writerows({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in asdict(c).items()} for c in cells)
-    paths[1].write_text(claims(cells))
-    for name, figure in (("bias", bias_figure(cells)), ("variance", variance_figure(cells))):
+def write(cells: Sequence[Cell], out: Path, *, judged: bool) -> list[Path]:
+    """Everything the study has to show, in `out`, with the paper's claims if they are to be judged; the paths."""
+    cells = sorted(cells, key=lambda c: (c.law, c.measure, c.n, c.estimator, c.seed))
+    if not cells:
+        raise ValueError("no cells: the study has nothing to show yet")
+    over_seeds = pooled(cells)
+    made = {"table.csv": _table(cells).encode()}
+    if judged:
+        made["claims.md"] = claims(over_seeds).encode()
+    figures = {"bias": bias_figure(over_seeds)}
+    if {"paper", "influence"} <= {cell.estimator for cell in cells}:
+        figures["variance"] = variance_figure(over_seeds)
+    for name, figure in figures.items():
         for suffix in ("png", "svg"):
-            paths.append(out / f"{name}.{suffix}")
-            figure.savefig(paths[-1], dpi=150, metadata={"Date": None} if suffix == "svg" else None)
-    return paths
+            file = io.BytesIO()
+            figure.savefig(file, format=suffix, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+            made[f"{name}.{suffix}"] = file.getvalue()
+    with on_disk(out):
+        for name, content in made.items():
+            write_atomically(out / name, content)
+    return [out / name for name in made]
+
+
+def _table(cells: Sequence[Cell]) -> str:
+    file = io.StringIO()
+    rows = csv.DictWriter(file, [f.name for f in fields(Cell)], lineterminator="\n")
+    rows.writeheader()
+    rows.writerows({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in asdict(c).items()} for c in cells)
+    return file.getvalue()
+
+
+def pooled(cells: Sequence[Cell]) -> list[Cell]:
+    """One cell for those that differ in their seed alone, as if its samples had been drawn with one seed."""
+    groups: dict[tuple[str, int, str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.law, cell.n, cell.measure, cell.estimator), []).append(cell)
+    return [_pool(own) if len(own) > 1 else own[0] for own in groups.values()]
+
+
+def _pool(cells: Sequence[Cell]) -> Cell:
+    return replace(
+        cells[0],
+        replications=sum(cell.replications for cell in cells),
+        bias_percent=float(np.mean([cell.bias_percent for cell in cells])),
+        bias_error=float(np.linalg.norm([cell.bias_error for cell in cells])) / len(cells),
+        variance=float(np.mean([cell.variance for cell in cells])),
+        rmse_percent=float(np.sqrt(np.mean([cell.rmse_percent**2 for cell in cells]))),
+    )
 
 
 def claims(cells: Sequence[Cell]) -> str:
@@ -46,7 +84,7 @@ def claims(cells: Sequence[Cell]) -> str:
         "| measure | paper says | paper's estimator | we say | ours |",
         "|---|---|---|---|---|",
     ]
-    for name in estimators.paper.MEASURES:
+    for name in measures_of(cell.measure for cell in cells):
         measure = measures.get(name)
         said = "unbiased" if name in CLAIMED_UNBIASED else "biased"
         ours = "unbiased" if measure.facts.unbiased else "biased"
@@ -55,15 +93,19 @@ def claims(cells: Sequence[Cell]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _worst(cells: Sequence[Cell], measure: str, estimator: str) -> Cell:
+def _worst(cells: Sequence[Cell], measure: str, estimator: str) -> Cell | None:
     chosen = [c for c in cells if c.measure == measure and c.estimator == estimator]
+    if not chosen:
+        return None
     counting = [c for c in chosen if abs(c.bias_percent) >= SIGNIFICANT * c.bias_error]
     if counting:
         return max(counting, key=lambda c: abs(c.bias_percent))
     return max(chosen, key=lambda c: abs(c.bias_percent) / c.bias_error)
 
 
-def _verdict(cell: Cell, said: str) -> str:
+def _verdict(cell: Cell | None, said: str) -> str:
+    if cell is None:
+        return "not run"
     z = abs(cell.bias_percent) / cell.bias_error
     found = "biased" if z >= SIGNIFICANT else "unbiased"
     number = f"{cell.bias_percent:+.1f} ± {cell.bias_error:.1f} % ({cell.law}, n = {cell.n})"
@@ -74,7 +116,7 @@ def _verdict(cell: Cell, said: str) -> str:
 
 def bias_figure(cells: Sequence[Cell]) -> Figure:
     """Bias against n: a row for each measure, a column for each law, a line for each estimator."""
-    names, laws = list(estimators.paper.MEASURES), list(dict.fromkeys(c.law for c in cells))
+    names, laws = measures_of(cell.measure for cell in cells), list(dict.fromkeys(c.law for c in cells))
     figure = Figure(figsize=(2.6 * len(laws), 1.55 * len(names)), layout="constrained")
     panels = figure.subplots(len(names), len(laws), sharex=True, sharey="row", squeeze=False)
     for row, name in zip(panels, names, strict=True):
@@ -95,6 +137,8 @@ def _bias_panel(panel: Axes, cells: Sequence[Cell]) -> None:
     panel.axhline(0.0, color="0.6", linewidth=0.8)
     for estimator, colour in COLOURS.items():
         line = sorted((c for c in cells if c.estimator == estimator), key=lambda c: c.n)
+        if not line:
+            continue
         panel.errorbar(
             [c.n for c in line],
             [c.bias_percent for c in line],
@@ -116,12 +160,16 @@ def _bias_panel(panel: Axes, cells: Sequence[Cell]) -> None:
 
 def variance_figure(cells: Sequence[Cell]) -> Figure:
     """Variance of the paper's gradient over ours: above 1 (red) ours is better, below (blue) the paper's is."""
-    names, laws = list(estimators.paper.MEASURES), list(dict.fromkeys(c.law for c in cells))
+    names, laws = measures_of(cell.measure for cell in cells), list(dict.fromkeys(c.law for c in cells))
     sizes = sorted({c.n for c in cells})
     found = {(c.law, c.n, c.measure, c.estimator): c.variance for c in cells}
     ratio = np.array(
         [
-            [found[law, n, name, "paper"] / found[law, n, name, "influence"] for law in laws for n in sizes]
+            [
+                found.get((law, n, name, "paper"), np.nan) / found.get((law, n, name, "influence"), np.nan)
+                for law in laws
+                for n in sizes
+            ]
             for name in names
         ]
     )
@@ -129,6 +177,8 @@ def variance_figure(cells: Sequence[Cell]) -> Figure:
     panel = figure.subplots()
     panel.imshow(ratio, norm=LogNorm(1e-2, 1e2), cmap="RdBu_r", aspect="auto")
     for (i, j), value in np.ndenumerate(ratio):
+        if np.isnan(value):
+            continue
         text = f"{value:.2g}" if value < 100 else f"{value:.0f}"
         strong = abs(np.log10(value)) > 1.2
         panel.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if strong else "black")

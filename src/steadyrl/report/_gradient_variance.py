@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,15 +21,15 @@ from steadyrl.report._figures import METADATA
 from steadyrl.runs.errors import on_disk
 from steadyrl.studies import claims
 from steadyrl.studies._gradient_claims import FIRST_HIGH, QUADRATIC, gradients
-from steadyrl.studies.gradient_variance import ESTIMATORS, Cell, longest
+from steadyrl.studies.gradient_variance import Cell
 
 TITLE: Final = "Variance of the gradients"
-LOW: Final = tuple(measure for measure in MEASURES if measure not in (*QUADRATIC, *FIRST_HIGH))
-"""Those of the paper's panel (b), where the others would hide them; panel (c) adds two."""
+HIGH: Final = (*QUADRATIC, *FIRST_HIGH)
+"""Those that would hide the others, which are in the paper's panel (b); panel (c) adds two of these."""
 BEGINNING: Final = 100
 """Updates shown of the start."""
 COLUMNS: Final = ("variance", "variance_error", "scaled_variance", "gradient_norm", "risk_averse", "timeout")
-NAMES: Final = {"paper": "the paper's estimator", "influence": "ours (influence)"}
+NAMES: Final = {"paper": "the paper's estimator", "influence": "ours (influence)", "jackknife": "jackknife"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +44,14 @@ class Line:
     """Standard error of the mean over seeds."""
 
 
-def write(cells: Sequence[Cell], out: Path) -> list[Path]:
-    """Everything the study has to show, in `out`; the paths written."""
-    cells = longest(cells)
+def write(cells: Sequence[Cell], out: Path, *, judged: bool) -> list[Path]:
+    """Everything the study has to show, in `out`, with the paper's claims if they are to be judged; the paths."""
     if not cells:
         raise ValueError("no cells: the study has nothing to show yet")
     with on_disk(out):
         out.mkdir(parents=True, exist_ok=True)
         write_atomically(out / "table.csv", _table(cells).encode())
-    paths = [out / "table.csv", *claims.write(gradients(cells), out, TITLE)]
+    paths = [out / "table.csv", *(claims.write(gradients(cells), out, TITLE) if judged else [])]
     made = {"gradient_variance_log": log_figure(cells), "gradient_variance_linear": linear_figure(cells)}
     with on_disk(out), mpl.rc_context({"svg.hashsalt": "steadyrl"}):
         for name, figure in made.items():
@@ -66,13 +65,14 @@ def write(cells: Sequence[Cell], out: Path) -> list[Path]:
 
 def log_figure(cells: Sequence[Cell]) -> Figure:
     """All measures on a logarithmic scale: the gradient, and below it what enters the update, lam times it."""
-    figure, panels = _panels(2)
+    estimators = _estimators(cells)
+    figure, panels = _panels(2, len(estimators))
     for row, scaled in zip(panels, (False, True), strict=True):
-        for panel, estimator in zip(row, ESTIMATORS, strict=True):
-            _draw(panel, cells, estimator, MEASURES, scaled=scaled)
+        for panel, estimator in zip(row, estimators, strict=True):
+            _draw(panel, cells, estimator, measures_of(cell.measure for cell in cells), scaled=scaled)
             panel.set_yscale("log")
         row[0].set_ylabel("variance of λ grad D" if scaled else "variance of grad D")
-    _finish(figure, panels, "Variance of the gradient while training")
+    _finish(figure, panels, "Variance of the gradient while training", [NAMES[e] for e in estimators])
     return figure
 
 
@@ -81,31 +81,43 @@ def linear_figure(cells: Sequence[Cell]) -> Figure:
 
     On the paper's scale ours are hard to see, so that they are shown once more on their own.
     """
-    figure, panels = _panels(3, again=True)
-    rows = (
-        (MEASURES, None, "all measures"),
-        (LOW, None, "the low ones"),
-        ((*LOW, *FIRST_HIGH), BEGINNING, "the start"),
-    )
+    estimators, measures = _estimators(cells), measures_of(cell.measure for cell in cells)
+    again = estimators[1:][-1:]
+    figure, panels = _panels(3, len(estimators), len(again))
+    low = [measure for measure in measures if measure not in HIGH]
+    first = [measure for measure in FIRST_HIGH if measure in measures]
+    rows = ((measures, None, "all measures"), (low, None, "the low ones"), ([*low, *first], BEGINNING, "the start"))
     for row, (shown, end, name) in zip(panels, rows, strict=True):
-        for panel, estimator in zip(row, (*ESTIMATORS, ESTIMATORS[-1]), strict=True):
+        for panel, estimator in zip(row, (*estimators, *again), strict=True):
             _draw(panel, cells, estimator, shown, end=end)
             panel.set_ylim(bottom=0.0)
             panel.ticklabel_format(axis="y", style="sci", scilimits=(0, 4), useMathText=True)
         row[0].set_ylabel(f"variance of grad D\n{name}")
-    _finish(figure, panels, "Variance of the gradient while training, linear scales")
+    names = [*(NAMES[e] for e in estimators), *(f"{NAMES[e]}, on its own scale" for e in again)]
+    _finish(figure, panels, "Variance of the gradient while training, linear scales", names)
     return figure
 
 
-def _panels(rows: int, *, again: bool = False) -> tuple[Figure, Any]:
-    """A column for each estimator, read on the same axes; if `again`, the last of them once more on its own."""
-    columns = len(ESTIMATORS) + again
-    figure = Figure(figsize=(4.6 * columns, 2.9 * rows + 1.2), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False)
+def measures_of(names: Iterable[str]) -> list[str]:
+    """The measures there are: the paper's in its order, then others."""
+    there = dict.fromkeys(names)
+    return [*(measure for measure in MEASURES if measure in there), *(m for m in there if m not in MEASURES)]
+
+
+def _estimators(cells: Sequence[Cell]) -> list[str]:
+    there = {cell.estimator for cell in cells}
+    return [estimator for estimator in NAMES if estimator in there]
+
+
+def _panels(rows: int, columns: int, again: int = 0) -> tuple[Figure, Any]:
+    """Columns that are read on the same axes, and `again` more of them on their own."""
+    figure = Figure(figsize=(4.6 * (columns + again), 2.9 * rows + 1.2), layout="constrained")
+    panels = figure.subplots(rows, columns + again, squeeze=False)
     for row in panels:
-        row[1].sharex(row[0])
-        row[1].sharey(row[0])
-        row[1].tick_params(labelleft=False)
+        for panel in row[1:columns]:
+            panel.sharex(row[0])
+            panel.sharey(row[0])
+            panel.tick_params(labelleft=False)
     return figure, panels
 
 
@@ -125,7 +137,7 @@ def _draw(
         unit = line.lam**2 if scaled else 1.0
         chosen = line.at <= (np.inf if end is None else end)
         at, mean, error = line.at[chosen], unit * line.mean[chosen], unit * line.error[chosen]
-        colour = _style.LIGHT[_style.place("measure", measure, MEASURES)]
+        colour = _style.LIGHT[_style.place("measure", measure, measures_of(cell.measure for cell in cells))]
         panel.plot(at, mean, color=colour, linewidth=1.4, label=_style.level_label("measure", measure))
         if line.seeds > 1:
             # A band that reaches zero has no place on a logarithmic scale; it ends well below its line.
@@ -153,9 +165,8 @@ def _mean_and_error(values: Float[Array, "seeds halts"]) -> tuple[Float[Array, "
         return mean, spread / np.sqrt(count)
 
 
-def _finish(figure: Figure, panels: Any, title: str) -> None:
-    names = [*NAMES.values(), f"{NAMES[ESTIMATORS[-1]]}, on its own scale"]
-    for panel, name in zip(panels[0], names, strict=False):
+def _finish(figure: Figure, panels: Any, title: str, names: Sequence[str]) -> None:
+    for panel, name in zip(panels[0], names, strict=True):
         panel.set_title(name, fontsize=11)
     for panel in panels[-1]:
         panel.set_xlabel("updates")
@@ -174,8 +185,8 @@ def _table(cells: Sequence[Cell]) -> str:
 
 
 def _rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
-    for measure in MEASURES:
-        for estimator in ESTIMATORS:
+    for measure in measures_of(cell.measure for cell in cells):
+        for estimator in _estimators(cells):
             line = line_of(cells, measure, estimator)
             if line is None:
                 continue

@@ -174,6 +174,9 @@ def _of_baselines(config: RunConfig, default: RunConfig) -> Iterator[str]:
     for name in ("updates", "evaluate_every"):
         if config.algorithm in options.PERTURBED and getattr(config, name) % 2:
             yield f"{name} = {getattr(config, name)}: must be even with algorithm = {config.algorithm}"
+    if config.algorithm in options.PERTURBED and config.log_every % 2 == 0:
+        cause = "of two updates the second plays the perturbed policy"
+        yield f"log_every = {config.log_every}: must be odd with algorithm = {config.algorithm}: {cause}"
 
 
 def _listed(choices: tuple[str, ...]) -> str:

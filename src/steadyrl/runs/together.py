@@ -125,7 +125,7 @@ class _Level:
         records, n = self.records, self.config.n
         in_step = InStep([cast("TabularReinforce", record.learner) for record in records])
         maze, seeds = _maze([record.config for record in records]), [record.config.seed for record in records]
-        episodes = None
+        episodes = MazeEpisodes.room(maze.maze, len(records), n)
         while not any(record.over for record in records):
             steps, done, first = np.zeros(len(records), dtype=np.int64), 0, records[0].update
             while done < self._until_something_happens(first):

@@ -9,9 +9,11 @@ import numpy as np
 
 from steadyrl._shapes import Array, Bool, BoolArray, Float
 from steadyrl.estimators.paper import MEASURES
-from steadyrl.studies._judging import FEWEST_SEEDS, OURS, PAPER, Claim, blame, label, verdict
-from steadyrl.studies.gradient_variance import EVERY, UPDATES, Cell, longest
+from steadyrl.studies._judging import FEWEST_SEEDS, OURS, PAPER, Claim, blame, label, planned, verdict
+from steadyrl.studies.gradient_variance import Cell
+from steadyrl.studies.study import preset
 
+STUDY: Final = "gradient-variance"
 QUADRATIC: Final = ("variance", "semi_variance")
 FIRST_HIGH: Final = ("inter_quantile_range", "standard_deviation")
 LOW: Final = ("mean_deviation", "semi_standard_deviation")
@@ -29,21 +31,21 @@ Held = Callable[[Numbers, str], bool]
 
 def gradients(cells: Sequence[Cell]) -> list[Claim]:
     """Claims about the study `gradient-variance`."""
-    cells = longest(cells)
     by = {e: {m: [c for c in cells if (c.estimator, c.measure) == (e, m)] for m in MEASURES} for e in (PAPER, OURS)}
     reasons = {estimator: _lacking(groups) for estimator, groups in by.items()}
     if reasons[PAPER]:
         return [Claim(text, reasons[PAPER], "not tested") for text in (_far_text(), _first_text(), _low_text())]
     means = {estimator: _means(groups) for estimator, groups in by.items() if not reasons[estimator]}
     at = np.array(cells[0].at)
-    whole, start = ({e: _typical(own, chosen) for e, own in means.items()} for chosen in (at % EVERY == 0, at <= START))
+    regular = at % preset(STUDY)["halts"]["every"] == 0
+    whole, start = ({e: _typical(own, chosen) for e, own in means.items()} for chosen in (regular, at <= START))
     first = {estimator: {m: float(own[m][0]) for m in MEASURES} for estimator, own in means.items()}
     rows = [
         _claim(_far_text(), QUADRATIC, whole, _far, fails=True),
         _claim(_first_text(), FIRST_HIGH, start, _first, fails=True),
         _claim(_low_text(), LOW, whole, _low, fails=False),
     ]
-    told = [_halts_far(means[PAPER], at % EVERY == 0), "", ""]
+    told = [_halts_far(means[PAPER], regular), "", ""]
     ratios = [_ratios(first, items) for items in (QUADRATIC, FIRST_HIGH, LOW)]
     return [replace(row, measured=row.measured + a + b) for row, a, b in zip(rows, told, ratios, strict=True)]
 
@@ -114,8 +116,8 @@ def _lacking(groups: dict[str, list[Cell]]) -> str:
     seeds = min(map(len, groups.values()))
     if seeds < FEWEST_SEEDS:
         return f"a quick look: {seeds} {'seed' if seeds == 1 else 'seeds'}, of {FEWEST_SEEDS} at the least"
-    updates = min(cell.updates for cells in groups.values() for cell in cells)
-    return f"a quick look: {updates:,} updates, of {UPDATES:,} at the least" if updates < UPDATES else ""
+    updates, whole = min(cell.updates for cells in groups.values() for cell in cells), planned(STUDY)[0].updates
+    return f"a quick look: {updates:,} updates, of {whole:,} at the least" if updates < whole else ""
 
 
 def _told(own: Numbers) -> str:

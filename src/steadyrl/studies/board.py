@@ -25,7 +25,8 @@ class Board:
         self.quiet, self.shown = quiet, 0.0
         self.configs: dict[Path, RunConfig] = {}
         self.endings: dict[Path, Ending] = {}
-        self.before = 0
+        self.before: dict[Path, int] = {}
+        self.made: dict[Path, int] = {}
         self._live: Any = None
 
     def __enter__(self) -> None:
@@ -44,13 +45,16 @@ class Board:
             self._live.stop()
 
     def begin(self, runs: Sequence[tuple[Path, RunConfig]]) -> None:
-        """The study has these runs."""
+        """The study has these runs, some of which may have come some way before."""
         self.configs = dict(runs)
+        self.before = {path: _update(path) for path in self.configs}
 
     def ended(self, path: Path, ending: Ending, before: bool = False) -> None:
         """A run has ended, perhaps before this began."""
         self.endings[path] = ending
-        self.before += self.configs[path].updates if before else 0
+        self.made[path] = self.configs[path].updates if ending.status == "finished" else _update(path)
+        if before:
+            self.before[path] = self.made[path]
 
     def count(self, *statuses: str) -> int:
         """How many runs ended so."""
@@ -77,16 +81,17 @@ class Board:
     def _counts(self, running: dict[Path, int]) -> dict[str, int]:
         done, diverged, failed = self.count("finished"), self.count("diverged"), self.count("failed")
         waiting = len(self.configs) - len(self.endings) - len(running)
-        counts = {"done": done, "running": len(running), "waiting": waiting, "failed": failed}
-        return counts | ({"diverged": diverged} if diverged else {})
+        counts = {"done": done, "running": len(running), "waiting": waiting, "failed": failed, "diverged": diverged}
+        return {word: number for word, number in counts.items() if number or word not in ("running", "diverged")}
 
     def _left(self, running: dict[Path, int]) -> str:
-        """The time that the rest will take at this pace."""
-        ended = sum(self.configs[path].updates for path in self.endings)
-        done, total = ended + sum(running.values()), sum(config.updates for config in self.configs.values())
-        if done <= self.before:
-            return "?" if done < total else "0:00:00"
-        seconds = round((time.monotonic() - self.start) * (total - done) / (done - self.before))
+        """The time that the rest will take at the pace of what was made since this began."""
+        rest = {path: config.updates - running.get(path, 0) for path, config in self.configs.items()}
+        left = sum(updates for path, updates in rest.items() if path not in self.endings)
+        made = sum(updates - self.before[path] for path, updates in (self.made | running).items())
+        if left and made <= 0:
+            return "?"
+        seconds = round((time.monotonic() - self.start) * left / made) if left else 0
         return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
 
     def _table(self, running: dict[Path, int]) -> Any:

@@ -11,11 +11,9 @@ from typing import Final
 
 from steadyrl.policies.storage import write_atomically
 from steadyrl.runs.errors import on_disk
-from steadyrl.studies import gradient_variance
 from steadyrl.studies._best_claims import best
 from steadyrl.studies._cheetah_claims import cheetah
 from steadyrl.studies._control_claims import lunarlander, pendulum
-from steadyrl.studies._gradient_claims import gradients
 from steadyrl.studies._judging import Claim
 from steadyrl.studies._maze_claims import maze
 from steadyrl.studies._sensitivity_claims import sensitivity
@@ -32,7 +30,6 @@ RECONSTRUCTION: Final = (
 
 STUDIES: Final[Mapping[str, Callable[[StudyResults], list[Claim]]]] = {
     "maze": maze,
-    "gradient-variance": lambda results: gradients(gradient_variance.read(results.folder)),
     "sensitivity": sensitivity,
     "lunarlander": lunarlander,
     "pendulum": pendulum,

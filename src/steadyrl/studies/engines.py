@@ -2,18 +2,22 @@
 
 import os
 import secrets
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from steadyrl.runs.errors import BadInputError
-from steadyrl.studies import processes, work
+from steadyrl.studies import cells, processes, work
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study
 
 ENGINES: Final = ("local", "ray")
 LOOPBACK_ONLY: Final = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 """By this Ray takes 127.0.0.1 for the machine's address, on Linux too, and listens there alone."""
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def run(
@@ -24,6 +28,7 @@ def run(
     workers: int | None = None,
     address: str | None = None,
     board: Board | None = None,
+    prepare: Callable[[], None] | None = None,
 ) -> Board:
     """Finish a study's runs in a folder; how each of them ended. Stop it at any time: the same call goes on.
 
@@ -34,6 +39,7 @@ def run(
         workers: Processes at work; by default as many as there are cores.
         address: Of a running Ray cluster; without one, Ray is started on this machine alone.
         board: What is shown meanwhile.
+        prepare: Called in a worker process before each task, such as to set up how it warns.
     """
     if engine not in ENGINES:
         raise BadInputError(f"engine = {engine!r}: must be one of {', '.join(ENGINES)}")
@@ -42,15 +48,39 @@ def run(
     if address is not None and engine != "ray":
         raise BadInputError(f"address = {address!r}: must be left out unless engine = ray")
     shown = board or Board()
+    if study.table is not None:
+        if engine != "local":
+            raise BadInputError(f"engine = {engine!r}: must be local for a study of gradients, such as {study.name}")
+        each = partial(processes.in_processes, workers=workers or _cores())
+        cells.finish(study, Path(out), shown, lambda measure, tasks: each(_after(prepare, measure), tasks))
+        return shown
+    spread = _spread(engine, workers, address)
     work.finish(
-        study, Path(out) if engine == "local" else Path(out).absolute(), shown, _spread(engine, workers, address)
+        study,
+        Path(out) if engine == "local" else Path(out).absolute(),
+        shown,
+        lambda execute, tasks, tick: spread(_after(prepare, execute), tasks, tick),
     )
     return shown
 
 
+def _after(prepare: Callable[[], None] | None, function: Callable[[T], R]) -> Callable[[T], R]:
+    """The function of a task, for a worker that prepares itself for it."""
+    return function if prepare is None else partial(_prepared, prepare, function)
+
+
+def _prepared(prepare: Callable[[], None], function: Callable[[T], R], task: T) -> R:
+    prepare()
+    return function(task)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
 def _spread(engine: str, workers: int | None, address: str | None) -> work.Spread:
     if engine == "local":
-        return partial(processes.outcomes, workers=workers or len(os.sched_getaffinity(0)))
+        return partial(processes.outcomes, workers=workers or _cores())
     if address is None:
         _keep_ray_to_this_machine()
     try:

@@ -15,32 +15,35 @@ unit_free = true
 [quick]                    # what `--budget quick` changes
 seeds = 2
 updates = 50
+
+A table [halts] or [samples] makes it a study of gradients: see `steadyrl.studies.tables`.
 """
 
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import resources
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from steadyrl.policies.storage import write_atomically
-from steadyrl.runs.checks import config_from, problems, shown
+from steadyrl.runs.checks import config_from, shown
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.errors import BadInputError, on_disk
 from steadyrl.runs.run import HASH_LENGTH
 from steadyrl.runs.toml import read_fields
 from steadyrl.runs.untrusted import check_entries
+from steadyrl.studies._plan_checks import check_env, check_plan, flat, seeds_of
+from steadyrl.studies.tables import Samples, Table, check_run, check_runs, table_from
 
 FORMAT: Final = 1
-KEYS: Final = ("title", "about", "seeds", "run", "grid", "cases", "quick")
-KINDS: Final = {"title": (str, "text"), "about": (str, "text"), "cases": (list, "a list of tables, [[cases]]")}
-MOST_SEEDS: Final = 10_000
 MOST_RUNS: Final = 100_000
 """Of one case."""
-OURS: Final = ("study.json", "runs", "results", "figures", "report.html")
+OURS: Final = ("study.json", "cells.jsonl", "runs", "results", "figures", "report.html")
 """What a study's folder may hold of ours."""
 PRESETS: Final = resources.files("steadyrl.studies") / "presets"
 
@@ -57,10 +60,18 @@ class Study:
     about: str = ""
     command: str = ""
     """How to run it again."""
+    table: Table | None = None
+    """Of a study of gradients; its runs have no folders of their own, but a line of cells.jsonl each."""
 
     def path_of(self, config: RunConfig, out: Path) -> Path:
         """The folder of a run within the study's."""
-        return out / "runs" / run_name(config)
+        return out / "runs" / self.name_of(config)
+
+    def name_of(self, config: RunConfig) -> str:
+        """A run is named by its config, and in a study of gradients by how it is looked at, too."""
+        if self.table is None:
+            return run_name(config)
+        return sha256(f"{config_hash(config)} {self.table}".encode()).hexdigest()[:HASH_LENGTH]
 
     def write(self, out: Path) -> None:
         """Write study.json, by which the folder is known as a study's."""
@@ -117,29 +128,64 @@ def study_from(
     updates: int | None = None,
     estimators: Iterable[str] | None = None,
     command: str = "",
+    allow_import: bool = False,
 ) -> Study:
     """The study that a file's content describes, changed by these options, or a BadInputError that says what is wrong.
 
     >>> plan = {"seeds": 2, "run": {"env": "steadyrl/Maze-v0"}, "grid": {"lam": [0.0, 1.0]}}
     >>> [(config.lam, config.seed) for config in study_from(plan, "demo").configs]
     [(0.0, 0), (0.0, 1), (1.0, 0), (1.0, 1)]
+
+    Args:
+        plan: The content, as TOML has it.
+        name: Of the study.
+        quick: Change it as its table [quick] says.
+        seeds: Seeds of each combination, instead of the file's.
+        updates: Of each run, instead of the file's.
+        estimators: Instead of the file's.
+        command: How to run it again.
+        allow_import: See whether ids that import a module, `module:MyEnv-v0`, are known, which imports it.
     """
-    _check_plan(plan, name)
+    check_plan(plan, name)
     change = dict(plan.get("quick", {})) if quick else {}
     seeds = seeds if seeds is not None else change.pop("seeds", plan.get("seeds", 1))
     change.pop("seeds", None)
     change |= {} if updates is None else {"updates": updates}
     chosen = None if estimators is None else {"estimator": list(estimators)}
-    grid = {**_flat(plan.get("grid", {})), **(chosen or {}), "seed": _seeds(seeds, name)}
+    grid = {**flat(plan.get("grid", {})), **(chosen or {}), "seed": seeds_of(seeds, name)}
     found = {}
+    with _at(name):
+        table = table_from(plan)
     for number, case in enumerate(plan.get("cases", [{}]), start=1):
-        own = _flat(case.get("grid", {}))
+        own = flat(case.get("grid", {}))
         fixed = merged(plan.get("run", {}), {key: value for key, value in case.items() if key != "grid"})
         where = f"{name}, case {number}" if "cases" in plan else name
         for fields in _combinations({**own, **grid} if chosen else {**grid, **own}, where):
-            config = _config(merged(merged(fixed, fields), change), where)
+            with _at(where):
+                config = config_from(merged(merged(fixed, fields), change))
+                _check(config, table, allow_import=allow_import)
             found[config_hash(config)] = config
-    return Study(name, tuple(found.values()), plan.get("title", name), plan.get("about", ""), command)
+    if table is not None:
+        with _at(name):
+            check_runs(table, found.values())
+    return Study(name, tuple(found.values()), plan.get("title", name), plan.get("about", ""), command, table)
+
+
+def _check(config: RunConfig, table: Table | None, *, allow_import: bool) -> None:
+    """Refuse a run that could not even begin."""
+    if table is not None:
+        check_run(table, config)
+    if not isinstance(table, Samples) and (allow_import or ":" not in config.env):
+        check_env(config.env)
+
+
+@contextmanager
+def _at(where: str) -> Iterator[None]:
+    """Say where in a file it is that something is wrong."""
+    try:
+        yield
+    except BadInputError as error:
+        raise BadInputError(f"{where}: {error}") from None
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> Fields:
@@ -165,62 +211,3 @@ def _combinations(grid: Mapping[str, Any], where: str) -> Iterator[Fields]:
                 nested = {part: nested}
             fields = merged(fields, nested)
         yield fields
-
-
-def _flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Tables within tables as dotted keys."""
-    out: dict[str, Any] = {}
-    for key, value in table.items():
-        out |= _flat(value, f"{above}{key}.") if isinstance(value, Mapping) else {f"{above}{key}": value}
-    return out
-
-
-def _seeds(seeds: Any, name: str) -> list[int]:
-    if type(seeds) is int and 1 <= seeds <= MOST_SEEDS:
-        return list(range(seeds))
-    if isinstance(seeds, list) and seeds and all(type(seed) is int for seed in seeds):
-        return seeds
-    raise BadInputError(f"{name}: seeds = {shown(seeds)}: must be a number from 1 to {MOST_SEEDS}, or a list of seeds")
-
-
-def _config(fields: Fields, where: str) -> RunConfig:
-    try:
-        return config_from(fields)
-    except BadInputError as error:
-        raise BadInputError(f"{where}: {error}") from None
-
-
-def _check_plan(plan: Mapping[str, Any], name: str) -> None:
-    """Refuse a file that is not a study's."""
-    for key, value in plan.items():
-        if key not in KEYS:
-            raise BadInputError(f"{name}: unknown key {key!r}: known are {', '.join(KEYS)}; a run's fields go in [run]")
-        kind, told = KINDS.get(key, (dict, f"a table, [{key}]"))
-        if key != "seeds" and not isinstance(value, kind):
-            raise BadInputError(f"{name}: {key} = {shown(value)}: must be {told}")
-    if "run" not in plan and "cases" not in plan:
-        raise BadInputError(f"{name}: has neither [run] nor [[cases]]: nothing would be run")
-    cases = plan.get("cases", [{}])
-    if not cases or not all(isinstance(case, Mapping) for case in cases):
-        raise BadInputError(f"{name}: cases = {shown(cases)}: must be a list of one table or more, [[cases]]")
-    for number, case in enumerate(cases, start=1):
-        _check_case(case, plan, f"{name}, case {number}" if "cases" in plan else name)
-    unknown = [text for text in problems({"env": "", **plan.get("quick", {}), "seeds": 0}) if "unknown field" in text]
-    for text in unknown:
-        if "'seeds'" not in text:
-            raise BadInputError(f"{name}, quick: {text}")
-
-
-def _check_case(case: Mapping[str, Any], plan: Mapping[str, Any], where: str) -> None:
-    """Refuse what is said twice, for one of the two would be lost."""
-    own = case.get("grid", {})
-    if not isinstance(own, Mapping):
-        raise BadInputError(f"{where}: grid = {shown(own)}: must be a table, [cases.grid]")
-    for place in (plan.get("run", {}), plan.get("grid", {}), case, own):
-        if "seed" in place:
-            raise BadInputError(
-                f"{where}: seed = {shown(place['seed'])}: must be left out: use seeds, a number or a list"
-            )
-    fixed = _flat({key: value for key, value in case.items() if key != "grid"})
-    for key in fixed.keys() & (_flat(plan.get("grid", {})) | _flat(own)).keys():
-        raise BadInputError(f"{where}: {key} = {shown(fixed[key])}: is in a grid too: leave it out in one of them")

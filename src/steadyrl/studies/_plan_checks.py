@@ -1,0 +1,91 @@
+"""Is a study's file one that can be run? What is wrong with it, in one line, before anything is run."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+import gymnasium as gym
+
+from steadyrl.runs.checks import field_problems, shown, unknown
+from steadyrl.runs.config import field_types
+from steadyrl.runs.errors import BadInputError
+from steadyrl.studies.tables import TABLES
+
+KEYS: Final = ("title", "about", "seeds", "run", "grid", "cases", "quick", *TABLES)
+KINDS: Final = {"title": (str, "text"), "about": (str, "text"), "cases": (list, "a list of tables, [[cases]]")}
+MOST_SEEDS: Final = 10_000
+
+
+def check_plan(plan: Mapping[str, Any], name: str) -> None:
+    """Refuse a file that is not a study's."""
+    for key, value in plan.items():
+        if key not in KEYS:
+            raise BadInputError(f"{name}: unknown key {key!r}: known are {', '.join(KEYS)}; a run's fields go in [run]")
+        kind, told = KINDS.get(key, (dict, f"a table, [{key}]"))
+        if key != "seeds" and not isinstance(value, kind):
+            raise BadInputError(f"{name}: {key} = {shown(value)}: must be {told}")
+    if "run" not in plan and "cases" not in plan:
+        raise BadInputError(f"{name}: has neither [run] nor [[cases]]: nothing would be run")
+    cases = plan.get("cases", [{}])
+    if not cases or not all(isinstance(case, Mapping) for case in cases):
+        raise BadInputError(f"{name}: cases = {shown(cases)}: must be a list of one table or more, [[cases]]")
+    for number, case in enumerate(cases, start=1):
+        _check_case(case, plan, f"{name}, case {number}" if "cases" in plan else name)
+    _check_quick(plan.get("quick", {}), f"{name}, quick")
+
+
+def _check_case(case: Mapping[str, Any], plan: Mapping[str, Any], where: str) -> None:
+    """Refuse what is said twice, for one of the two would be lost."""
+    own = case.get("grid", {})
+    if not isinstance(own, Mapping):
+        raise BadInputError(f"{where}: grid = {shown(own)}: must be a table, [cases.grid]")
+    for place in (plan.get("run", {}), plan.get("grid", {}), case, own):
+        if "seed" in place:
+            raise BadInputError(
+                f"{where}: seed = {shown(place['seed'])}: must be left out: use seeds, a number or a list"
+            )
+    fixed = flat({key: value for key, value in case.items() if key != "grid"})
+    for key in fixed.keys() & (flat(plan.get("grid", {})) | flat(own)).keys():
+        raise BadInputError(f"{where}: {key} = {shown(fixed[key])}: is in a grid too: leave it out in one of them")
+
+
+def _check_quick(quick: Mapping[str, Any], where: str) -> None:
+    """Refuse what `--budget quick` would stumble over, whether it is asked for or not."""
+    if "seeds" in quick:
+        seeds_of(quick["seeds"], where)
+    if "seed" in quick:
+        raise BadInputError(f"{where}: seed = {shown(quick['seed'])}: must be left out: use seeds, a number or a list")
+    fields, known = {key: value for key, value in quick.items() if key != "seeds"}, field_types()
+    for text in [*(unknown(key, known) for key in fields if key not in known), *field_problems(fields)]:
+        raise BadInputError(f"{where}: {text}")
+
+
+def seeds_of(seeds: Any, where: str) -> list[int]:
+    """The seeds that a number or a list stands for."""
+    if type(seeds) is int and 1 <= seeds <= MOST_SEEDS:
+        return list(range(seeds))
+    if isinstance(seeds, list) and seeds and all(type(seed) is int for seed in seeds):
+        return seeds
+    raise BadInputError(f"{where}: seeds = {shown(seeds)}: must be a number from 1 to {MOST_SEEDS}, or a list of seeds")
+
+
+def flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Tables within tables as dotted keys."""
+    out: dict[str, Any] = {}
+    for key, value in table.items():
+        out |= flat(value, f"{above}{key}.") if isinstance(value, Mapping) else {f"{above}{key}": value}
+    return out
+
+
+@cache
+def check_env(env: str) -> None:
+    """Refuse an environment that nobody has registered. `module:id` imports the module."""
+    module, colon, name = env.rpartition(":")
+    try:
+        if colon:
+            import_module(module)
+        if not any(known.rpartition("-v")[0] == name for known in gym.registry):  # without a version: the latest
+            gym.spec(name)
+    except Exception as error:  # a module of a user's may raise anything
+        raise BadInputError(f"env = {shown(env)}: {error}") from error
