@@ -81,8 +81,7 @@ class Ours:
         for name in ("reset", "step"):
             clock.on(stepper, name, "physics")
         clock.on(learner.policy, "act", "acting")
-        clock.on(learner.value, "forward", "value update")
-        clock.on(learner.value_step, "descend", "value update")
+        clock.on(learner, "_update_value" if isinstance(learner, Reinforce) else "_descend_value", "value update")
         clock.on(learner, "update", "update")
         start = time.process_time()
         for _ in range(repetitions):

@@ -8,6 +8,7 @@ import torch
 from gymnasium import spaces
 
 from steadyrl import estimators, measures
+from steadyrl.algorithms import reinforce
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.ppo import PPO, PPOSettings, Steps
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceSettings
@@ -64,6 +65,17 @@ def test_expected_reinforce_update_is_the_gradient_of_the_objective(name):
         return p @ returns - lam * measure.value(returns, p)
 
     np.testing.assert_allclose(found, mdp.numerical_gradient(objective, mdp.THETA), atol=2e-6)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 10**6])
+def test_the_update_s_gradient_is_that_of_the_weighted_score_however_it_is_divided(at_once, monkeypatch):
+    monkeypatch.setattr(reinforce, "AT_ONCE", at_once)
+    policy = CategoricalNetwork(STATES, ACTIONS, hidden=(6,), dtype=torch.float64)
+    learner = Reinforce(policy, value_network(), ReinforceSettings(gamma=mdp.GAMMA))
+    weights = np.random.default_rng(2).normal(size=ALL.batch.rewards.shape)
+    expected = torch.autograd.grad(-learner.weighted_score(ALL.batch, weights), list(policy.parameters()))
+    for one, other in zip(learner._score_gradient(ALL.batch, weights), expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-14)
 
 
 def gradients(policy, steps, c):

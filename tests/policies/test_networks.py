@@ -358,6 +358,41 @@ def test_values_in_numpy_are_those_in_torch(seen):
     assert all(p.grad is not None for p in value.parameters())
 
 
+class Doubled(ValueNetwork):
+    def forward(self, observations):
+        return 2 * super().forward(observations)
+
+
+VALUES = {
+    "linear": lambda: ValueNetwork(OBSERVATIONS["box"], hidden=()),
+    "one layer": lambda: ValueNetwork(OBSERVATIONS["discrete"], hidden=(7,)),
+    "the paper's": lambda: ValueNetwork(OBSERVATIONS["box"]),
+    "float64": lambda: ValueNetwork(OBSERVATIONS["box"], hidden=(9, 5, 3), dtype=torch.float64),
+    "tanh": lambda: ValueNetwork(OBSERVATIONS["box"], activation="tanh"),
+    "frozen in part": lambda: frozen(ValueNetwork(OBSERVATIONS["box"], hidden=(7,))),
+    "of one's own": lambda: Doubled(OBSERVATIONS["box"]),
+}
+
+
+def frozen(value):
+    value.layers.get_parameter("0.bias").requires_grad_(False)
+    return value
+
+
+@pytest.mark.parametrize("make_value", VALUES.values(), ids=VALUES)
+@pytest.mark.parametrize("k", [1, 30, 89, 500])
+def test_the_gradient_of_the_squared_error_is_autograds_to_the_bit(make_value, k):
+    value = make_value()
+    observations, targets = some(value.observation_space, k), torch.randn(k, dtype=value.dtype)
+    loss, found = value.squared_error(observations, targets)
+    expected = (value(observations) - targets).square().mean()
+    trained = [one for one in value.parameters() if one.requires_grad]
+    assert loss == float(expected.detach())
+    for one, other in zip(found, torch.autograd.grad(expected, trained), strict=True):
+        assert torch.equal(one, other)
+    assert any(one.abs().max() > 0 for one in found)
+
+
 # ---- a module of the user's own
 
 

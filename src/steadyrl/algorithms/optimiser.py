@@ -1,6 +1,6 @@
 """Gradient steps on torch parameters, and their state as plain arrays."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -33,34 +33,41 @@ class Optimiser:
 
     def step(self, loss: torch.Tensor) -> float:
         """Descend a loss; the norm of its gradient, before clipping."""
-        gradients = self._gradients(loss)
-        norm = torch.nn.utils.get_total_norm(gradients)
+        return self.step_along(self.gradient(loss))
+
+    def step_along(self, gradient: Sequence[torch.Tensor]) -> float:
+        """Descend along a loss's gradient by each parameter; its norm, before clipping."""
+        norm = torch.nn.utils.get_total_norm(gradient)
         if self._max_norm is not None:
             factor = torch.clamp(self._max_norm / (norm + 1e-6), max=1.0)
-            gradients = tuple(gradient * factor for gradient in gradients)
-        self._move(gradients)
+            gradient = [part * factor for part in gradient]
+        self._move(gradient)
         return float(norm)
 
     def descend(self, loss: torch.Tensor) -> None:
         """Descend a loss without a look at the norm of its gradient."""
-        if self._max_norm is not None:
-            self.step(loss)
-        else:
-            self._move(self._gradients(loss))
+        self.descend_along(self.gradient(loss))
 
-    def _gradients(self, loss: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def descend_along(self, gradient: Sequence[torch.Tensor]) -> None:
+        """Descend along a loss's gradient without a look at its norm."""
+        if self._max_norm is not None:
+            self.step_along(gradient)
+        else:
+            self._move(gradient)
+
+    def gradient(self, loss: torch.Tensor) -> list[torch.Tensor]:
         """By each parameter; zeros for one of a user's module that has no part in the loss."""
-        return torch.autograd.grad(loss, self._parameters, allow_unused=True, materialize_grads=True)
+        return list(torch.autograd.grad(loss, self._parameters, allow_unused=True, materialize_grads=True))
 
     @torch.no_grad()
-    def _move(self, gradients: tuple[torch.Tensor, ...]) -> None:
+    def _move(self, gradient: Sequence[torch.Tensor]) -> None:
         if not self._adam:
-            for parameter, gradient in zip(self._parameters, gradients, strict=True):
-                parameter.add_(gradient, alpha=-self._rate)
+            for parameter, part in zip(self._parameters, gradient, strict=True):
+                parameter.add_(part, alpha=-self._rate)
             return
         adam(
             self._parameters,
-            list(gradients),
+            list(gradient),
             self._moments["exp_avg"],
             self._moments["exp_avg_sq"],
             [],

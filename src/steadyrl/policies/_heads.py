@@ -3,18 +3,18 @@
 Drawing is NumPy, by inverse transform; what is differentiated is torch.
 """
 
-from typing import Any, Final
+from typing import Any, Final, no_type_check
 
 import numpy as np
 import torch
 from gymnasium import spaces
+from numba import njit
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from torch import Tensor, nn
 
 from steadyrl._shapes import Array, Float
 from steadyrl.policies._features import categories, tensor
-from steadyrl.policies.protocol import first_above
 
 LOG_SQRT_2PI: Final = 0.5 * float(np.log(2 * np.pi))
 
@@ -155,5 +155,24 @@ Head = CategoricalHead | GaussianHead
 
 def _draw(logits: NDArray[Any], uniforms: Float[Array, " k"]) -> NDArray[np.int64]:
     """One of the softmax's actions for each row, without dividing by the sum of the weights."""
-    weights = np.cumsum(np.exp(logits - logits.max(axis=-1, keepdims=True)), axis=-1)
-    return first_above(weights, uniforms * weights[:, -1])
+    return _drawn(np.exp(logits - np.maximum.reduce(logits, axis=-1, keepdims=True)), uniforms)
+
+
+@njit(cache=True)
+@no_type_check
+def _drawn(weights, uniforms):
+    """The first action whose cumulative weight exceeds the uniform number's share of all of them.
+
+    Compiled, since in NumPy it is half of the time that acting takes.
+    """
+    rows, actions = weights.shape
+    out = np.zeros(rows, np.int64)
+    for r in range(rows):
+        total = weights[r, 0]
+        for a in range(1, actions):
+            total += weights[r, a]
+        level, reached = uniforms[r] * total, weights[r, 0]
+        for a in range(1, actions):
+            out[r] += reached <= level
+            reached += weights[r, a]
+    return out

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from steadyrl.policies import _forward
+from steadyrl.policies import _backward, _forward
 from steadyrl.policies._features import Features
 
 ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {
@@ -92,6 +92,12 @@ class Layers(nn.Module):
         for layer in hidden:
             x = activate(layer(x))
         return last(x)
+
+    def weights(self) -> list[_backward.Weights] | None:
+        """Weight and bias of each layer if `_backward` has the gradient by all of them, otherwise None."""
+        own: list[_backward.Weights] = [(layer.weight, layer.bias) for layer in self._dense]
+        trained = all(weight.requires_grad and bias.requires_grad for weight, bias in own)
+        return own if self.activation == "relu" and trained else None
 
     def numpy(self, observations: NDArray[Any], features: Features) -> NDArray[Any]:
         """(k, outputs) for k observations in NumPy, in the same dtype; a row's bits do not depend on the others."""

@@ -24,9 +24,4 @@ class Policy(Protocol):
 
 def categorical(probabilities: Float[Array, "k actions"], uniforms: Float[Array, " k"]) -> NDArray[np.int64]:
     """The smallest action whose cumulative probability exceeds the uniform number."""
-    return first_above(np.cumsum(probabilities, axis=-1), uniforms)
-
-
-def first_above(cumulative: Float[Array, "k actions"], uniforms: Float[Array, " k"]) -> NDArray[np.int64]:
-    """The number of cumulative probabilities, the last aside, that do not exceed the uniform number."""
-    return np.sum(cumulative[:, :-1] <= uniforms[:, None], axis=-1)
+    return np.sum(np.cumsum(probabilities, axis=-1)[:, :-1] <= uniforms[:, None], axis=-1)

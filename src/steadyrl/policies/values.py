@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from steadyrl import streams
+from steadyrl.policies import _backward
 from steadyrl.policies._features import Features
 from steadyrl.policies._layers import Layers
 from steadyrl.policies._spaces import to_json
@@ -53,6 +54,21 @@ class ValueNetwork(nn.Module):
         """V(s) over any leading shape; differentiable."""
         given = self.features.tensor(observations, self.dtype)
         return self.layers(self.features.encode(given, self.dtype)).squeeze(-1)
+
+    def squared_error(self, observations: NDArray[Any] | Tensor, targets: Tensor) -> tuple[float, list[Tensor]]:
+        """The mean of (V(s) - target)^2 over k observations, and its gradient by each parameter that is trained."""
+        weights = self.layers.weights() if type(self) is ValueNetwork else None
+        if weights is None:
+            loss = (self(observations) - targets).square().mean()
+            trained = [one for one in self.parameters() if one.requires_grad]
+            gradient = torch.autograd.grad(loss, trained, allow_unused=True, materialize_grads=True)
+            return float(loss.detach()), list(gradient)
+        with torch.no_grad():
+            given = self.features.tensor(observations, self.dtype)
+            passed = _backward.forward(weights, self.features.encode(given, self.dtype))
+            error = passed[-1].squeeze(-1) - targets
+            by_value = (error * (2.0 / len(targets))).unsqueeze(-1)
+            return float(error.square().mean()), _backward.backward(weights, passed, by_value)
 
     def predict(self, observations: NDArray[Any]) -> NDArray[Any]:
         """V(s) over any leading shape in NumPy; no value depends on the others, to the last bit."""

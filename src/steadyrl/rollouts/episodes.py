@@ -1,15 +1,19 @@
 """Play n whole episodes with a policy on any stepper."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl import streams
-from steadyrl._shapes import BoolArray
+from steadyrl._shapes import Array, BoolArray, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
-from steadyrl.rollouts.stepper import EpisodeError, Final, SlotError, Stepped, Stepper
+from steadyrl.rollouts.stepper import EpisodeError, SlotError, Stepped, Stepper
+from steadyrl.rollouts.stepper import Final as LastInfo
+
+AHEAD: Final = 32
+"""Steps of an episode whose random numbers are made at once, which takes about twice as long as for a single one."""
 
 
 def episode_seeds(seed: int, iteration: int, n: int) -> list[int]:
@@ -23,16 +27,15 @@ def play(policy: Policy, stepper: Stepper, n: int, width: int, max_steps: int, s
     What an episode does depends on (seed, iteration, its number) and on nothing else: neither on the number of
     slots nor on which of them plays it.
     """
-    seeds, keys = episode_seeds(seed, iteration, n), streams.keys(seed, streams.ACTIONS, iteration, n)
+    seeds, chance = episode_seeds(seed, iteration, n), _Chance(seed, iteration, n, policy.uniforms_per_action)
     record = _Record(stepper, n, max_steps)
-    draws = policy.uniforms_per_action
     slots = np.arange(min(width, n))
     playing = np.arange(min(width, n))  # the episode in each live slot
     started = len(slots)
     current = np.stack([_begin(record, stepper, i, i, seeds[i]) for i in range(started)])
     while slots.size:
         t = record.lengths[playing]
-        actions = policy.act(current, streams.uniforms(keys[playing], t * draws, draws))
+        actions = policy.act(current, chance.at(playing, t))
         stepped = _step(record, stepper, slots, playing, actions)
         over = stepped.terminated | stepped.truncated | (t + 1 >= max_steps)
         record.write(playing, current, actions, stepped.rewards)
@@ -49,6 +52,24 @@ def play(policy: Policy, stepper: Stepper, n: int, width: int, max_steps: int, s
     return record.batch()
 
 
+class _Chance:
+    """The uniform numbers that each episode's actions are drawn from, made for many of its steps by one call."""
+
+    def __init__(self, seed: int, iteration: int, n: int, draws: int) -> None:
+        self.keys = streams.keys(seed, streams.ACTIONS, iteration, n)
+        self.ahead = np.empty((n, AHEAD, draws))
+
+    def at(self, episodes: NDArray[np.int64], t: NDArray[np.int64]) -> Float[Array, "k d"]:
+        """Those of step t of each of the episodes; steps come in their order."""
+        place = t % AHEAD
+        due = place == 0
+        if due.any():
+            draws, late = self.ahead.shape[2], episodes[due]
+            found = streams.uniforms(self.keys[late], t[due] * draws, AHEAD * draws)
+            self.ahead[late] = found.reshape(late.size, AHEAD, draws)
+        return self.ahead[episodes, place]
+
+
 class _Record:
     """The arrays that become a Batch, filled as the episodes go."""
 
@@ -60,7 +81,7 @@ class _Record:
         self.rewards = np.zeros((n, max_steps))
         self.lengths = np.zeros(n, dtype=np.int64)
         self.terminated: BoolArray = np.zeros(n, dtype=bool)
-        self.finals: list[Final] = [{}] * n
+        self.finals: list[LastInfo] = [{}] * n
 
     def write(
         self, episodes: NDArray[np.int64], seen: NDArray[Any], actions: NDArray[Any], rewards: NDArray[Any]
@@ -71,7 +92,7 @@ class _Record:
         self.rewards[episodes, t] = rewards
         self.lengths[episodes] += 1
 
-    def finish(self, episode: int, seen: Any, terminated: bool, final: Final | None) -> None:
+    def finish(self, episode: int, seen: Any, terminated: bool, final: LastInfo | None) -> None:
         self.last_observations[episode] = seen
         self.terminated[episode] = terminated
         self.finals[episode] = final or {}
@@ -105,7 +126,7 @@ class _Record:
             raise EpisodeError(f"episode {episode}, last step: observation = {what}: must be finite")
 
 
-def columns(finals: list[Final]) -> dict[str, NDArray[Any]]:
+def columns(finals: list[LastInfo]) -> dict[str, NDArray[Any]]:
     """The words, truths and numbers that every episode's last info has, by name."""
     names = [name for name, value in finals[0].items() if isinstance(value, str | bool | int | float | np.generic)]
     return {name: np.array([f[name] for f in finals]) for name in names if all(name in f for f in finals)}
