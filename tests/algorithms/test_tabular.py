@@ -104,6 +104,13 @@ def test_a_baseline_of_the_penalty_takes_variance_off_its_gradient():
     assert np.max(np.abs(difference.mean(axis=0)) / error) < 5
 
 
+@pytest.mark.parametrize(("size", "told"), [((20, 4), "state .* 0 to 19"), ((36, 2), "action 3 .* 0 to 1")])
+def test_a_batch_of_another_task_is_refused_before_compiled_code_sees_it(size, told):
+    batch = Collector("steadyrl/Maze-v0").collect(TabularReinforce(36, 4, TabularSettings()).policy, 20, 0, 0)
+    with pytest.raises(ValueError, match=f"{told}$"):
+        TabularReinforce(*size, TabularSettings()).update(batch, 0)
+
+
 def test_bad_numbers_are_refused():
     for settings, message in [
         (PenaltySettings(lam=-1.0), "lam = -1.0: must be >= 0"),

@@ -1,5 +1,7 @@
 """Collecting episodes: the same whatever plays them, and clear about what goes wrong."""
 
+import copy
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -84,16 +86,31 @@ def test_an_action_that_is_looked_up_is_the_one_that_comparing_gives(numbers):
     assert_same(compiled.collect(TabularSoftmax(theta), 200, 3, 0), plain.collect(TabularSoftmax(theta), 200, 3, 0))
 
 
+@pytest.mark.parametrize("size", [(35, 4), (37, 4), (5000, 4), (36, 2), (36, 6)])
+def test_a_table_of_another_size_is_refused_before_compiled_code_sees_it(size):
+    with pytest.raises(ValueError, match=f"a policy for {size[0]} x {size[1]} states and actions: .* for 36 x 4"):
+        collect(TabularSoftmax.uniform(*size), "steadyrl/Maze-v0", 20, 0)
+
+
+def test_room_of_another_size_is_refused():
+    compiled = CompiledMaze.of(gym.make("steadyrl/Maze-v0"))
+    policy = TabularSoftmax.uniform(36, 4).probabilities()[None]
+    room = compiled.play(policy, 20, [1], iteration=0)
+    with pytest.raises(
+        ValueError, match=r"out is for \(1, 20, 100\) runs, episodes and steps: must be for \(1, 21, 100\)"
+    ):
+        compiled.play(policy, 21, [1], iteration=0, out=room)
+
+
 def test_episodes_played_into_the_room_of_others_are_what_they_are_in_new_room():
     compiled = CompiledMaze.of(gym.make("steadyrl/Maze-v0"))
     first = compiled.play(TabularSoftmax.uniform(36, 4).probabilities()[None], 20, [1], iteration=0)
-    kept = first.batch(0)
-    rewards = kept.rewards.copy()
+    kept, copied = first.batch(0), copy.deepcopy(first.batch(0))
     policy = walker(2)
     second = compiled.play(policy.probabilities()[None], 20, [1], iteration=3, out=first)
     assert second is first
     assert_same(second.batch(0), compiled.collect(policy, 20, 1, 3))
-    np.testing.assert_array_equal(kept.rewards, rewards)
+    assert_same(kept, copied)
 
 
 def test_a_noise_that_only_python_draws_is_played_by_gymnasium():

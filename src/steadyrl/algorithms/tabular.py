@@ -48,9 +48,19 @@ class TabularReinforce:
 
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:  # noqa: ARG002  nothing in it is random
         """One update of policy and value; what to log."""
+        self._check(batch)
         episodes = (batch.observations[None], batch.actions[None], batch.rewards[None], batch.lengths[None])
         returns = InStep([self]).update(episodes, softmax(self.theta)[None])[0]
         return {"return": float(returns.mean()), **self.penalty.finish(returns)}
+
+    def _check(self, batch: Batch) -> None:
+        """Refuse what compiled code would write outside of the tables."""
+        for name, found, size in zip(
+            ("state", "action"), (batch.observations, batch.actions), self.theta.shape, strict=True
+        ):
+            low, high = int(found.min()), int(found.max())
+            if low < 0 or high >= size:
+                raise ValueError(f"{name} {low if low < 0 else high} in the batch: the table has 0 to {size - 1}")
 
     def state(self) -> dict[str, Array]:
         """What a checkpoint must hold."""
@@ -92,10 +102,15 @@ class InStep:
         return softmax(self.theta)
 
     def update(self, episodes: Episodes, policies: Float[Array, "runs states actions"]) -> Float[Array, "runs n"]:
-        """One update of every run from the episodes that its policy played; their returns."""
+        """One update of every run from the episodes that its policy played; their returns.
+
+        Up to each episode's end, states and actions must be some that the tables have: compiled code does not look.
+        """
         from steadyrl.algorithms import _tabular_kernel  # noqa: PLC0415  numba takes a while to load
 
         states, actions, rewards, lengths = episodes
+        if policies.shape != self.theta.shape or len(rewards) != len(self.learners):
+            raise ValueError(f"policies of shape {policies.shape} and {len(rewards)} runs: must be {self.theta.shape}")
         if self._to_go.shape != rewards.shape:
             self._to_go = np.empty(rewards.shape)
         _tabular_kernel.rewards_to_go(rewards, lengths, self._gamma, self._to_go)

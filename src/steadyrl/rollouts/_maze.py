@@ -120,6 +120,7 @@ class CompiledMaze:
         from steadyrl.rollouts import _maze_kernel  # noqa: PLC0415  numba takes a while to load
 
         maze, runs = self.maze, len(seeds)
+        self._check(policies.shape, (runs, n, maze.max_steps), out)
         own = np.arange(runs) if self._kinds.size > 1 else np.zeros(runs, dtype=np.int64)
         out = MazeEpisodes.room(maze, runs, n) if out is None else out
         _maze_kernel.play(
@@ -133,3 +134,12 @@ class CompiledMaze:
             tuple(vars(out).values()),
         )
         return out
+
+    def _check(self, given: tuple[int, ...], size: tuple[int, int, int], out: MazeEpisodes | None) -> None:
+        """Refuse what compiled code would read or write outside of."""
+        wanted = (size[0], *self.maze.next_state.shape)
+        if given != wanted:
+            table, needed = (" x ".join(map(str, shape[1:])) for shape in (given, wanted))
+            raise ValueError(f"a policy for {table} states and actions: this Maze needs one for {needed}")
+        if out is not None and (out.rewards.shape, out.lengths.shape) != (size, size[:2]):
+            raise ValueError(f"out is for {out.rewards.shape} runs, episodes and steps: must be for {size}")
