@@ -65,14 +65,25 @@ def test_a_restored_run_goes_on_to_the_bit(name, env):
     assert all(np.isfinite(list(row.values())).all() for row in logged)
 
 
-def test_ppo_learns_to_balance_a_pole():
-    """Undiscounted returns start near 20; within 50,000 steps the pole stays up for the 500 of almost every episode."""
-    command = [sys.executable, "-m", "tests.algorithms.network_runs", "CartPole-v1", "50000"]
+def returns_of_a_run(env, steps):
+    command = [sys.executable, "-m", "tests.algorithms.network_runs", env, str(steps)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr
-    returns = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def test_ppo_learns_to_balance_a_pole():
+    """Undiscounted returns start near 20; within 50,000 steps the pole stays up for the 500 of almost every episode."""
+    returns = returns_of_a_run("CartPole-v1", 50_000)
     assert np.mean(returns[:5]) < 60
     assert np.mean(returns[-4:]) >= 400
+
+
+def test_ppo_learns_to_swing_a_pendulum_up():
+    """Undiscounted returns start near -1,100; a pendulum that is swung up and held has about -150."""
+    returns = returns_of_a_run("Pendulum-v1", 44_000)
+    assert np.mean(returns[:3]) < -900
+    assert returns[-1] >= -450
 
 
 def test_the_kl_stop_ends_the_passes_early():
