@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from steadyrl import measures
 from steadyrl.report import study as report
 from tests.report import browser
 from tests.studies import small_study
@@ -129,6 +130,17 @@ def test_the_table_of_final_numbers_sorts_by_its_columns(shown):
     shown.do(f"{button}.click()")
     assert shown.do(column) == sorted(before, reverse=True)
     assert shown.do(f"{button}.parentElement.ariaSort") == "descending"
+
+
+def test_every_measure_has_a_column_that_sorts(shown):
+    heads = shown.do("[...document.querySelectorAll('#measured th')].map(head => head.textContent)")
+    assert heads[3:] == ["Return", "Risk-averse rate", *(measures.get(name).label for name in measures.names())]
+    place = heads.index("Gini deviation")
+    column = f"[...document.querySelectorAll('#measured tbody tr')].map(row => Number(row.cells[{place}].dataset.sort))"
+    before = shown.do(column)
+    shown.do(f"document.querySelectorAll('#measured th button')[{place}].click()")
+    assert shown.do(column) == sorted(before) != before
+    assert len(before) == 8
 
 
 def test_light_and_dark_follow_the_system_until_they_are_chosen(chromium, page):

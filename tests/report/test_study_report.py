@@ -12,12 +12,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from steadyrl import measures
 from steadyrl.cli import main
 from steadyrl.report import (
     _arrangement,
     _curve_data,
     _curves,
     _figures,
+    _final_numbers,
     _plane,
     _policy_maps,
     _sensitivity,
@@ -76,6 +78,10 @@ def table(folder, name):
         return list(csv.DictReader(file))
 
 
+def hashes(cell):
+    return [run.hash for run in cell.runs]
+
+
 def test_everything_is_written(reported):
     names = {f"figures/{name}.{suffix}" for suffix in ("png", "svg") for name in (
         "curves_return", "curves_risk_averse", "final_return", "final_risk_averse", "risk_return")}  # fmt: skip
@@ -101,12 +107,18 @@ def test_the_tables_can_be_recomputed(reported):
         assert (row["status"], row["measure"], row["seed"]) == ("finished", run.config.measure, str(run.config.seed))
         assert (float(row["return"]), float(row["episodes"])) == (run.final("return"), 80.0)
     found = {tuple(row[name] for name in (*study.varied, "metric")): row for row in table(reported, "cells")}
-    assert len(found) == len(study.cells) * len(study.metrics)
+    own = ["episodes_to_90", *(f"evaluated.{name}" for name in ("mean", "risk_averse", "length", *measures.names()))]
+    assert [row["metric"] for row in table(reported, "cells")] == [*study.metrics, *own] * len(study.cells)
     for cell in study.cells:
         row, finals = found[(*cell.values.values(), "return")], cell.finals("return")
         assert float(row["mean"]) == finals.mean()
         assert float(row["standard_error"]) == statistics.standard_error(finals)
         assert float(row["low"]) <= float(row["iqm"]) <= float(row["high"])
+        assert float(row["median"]) == finals.max()  # the upper of two
+        played = [float(one["variance"]) for one in table(reported, "evaluations") if one["hash"] in hashes(cell)]
+        row = found[(*cell.values.values(), "evaluated.variance")]
+        assert (float(row["mean"]), row["runs"]) == (pytest.approx(np.mean(played), rel=1e-12), "2")
+        assert float(row["low"]) <= float(row["mean"]) <= float(row["high"])
     curves = [row for row in table(reported, "curves") if row["measure"] == "variance" and row["estimator"] == "paper"]
     cell = next(c for c in study.cells if tuple(c.values.values()) == ("gaussian", "variance", "paper"))
     logged = np.stack([run.columns["return"] for run in cell.runs])
@@ -225,6 +237,9 @@ def test_evaluations_are_those_of_the_runs_and_are_kept(copied):
     played = load(first.folder).evaluate(20)
     assert found[first.hash]["mean"] == float(played.returns.mean())
     assert found[first.hash]["variance"] == pytest.approx(played.returns.var(), rel=1e-9)
+    other = study.runs[1]
+    assert (first.settings["seed"], other.settings["seed"]) == (0, 1)
+    assert found[other.hash]["mean"] == float(load(other.folder).evaluate(20, seed=1).returns.mean())
     for path in first.folder.glob("ckpt-*"):
         path.unlink()
     assert evaluations.evaluate(study, 20) == []  # what is in the file is not played again
@@ -313,6 +328,55 @@ def test_a_measure_has_one_colour_in_every_study():
     assert _style.place("measure", "gini_deviation", ["variance", "gini_deviation", "of_my_own"]) == 4
     colours = [_style.LIGHT[_style.place("measure", name, _style.NINE)] for name in _style.NINE]
     assert len(set(colours)) == 9
+
+
+@pytest.fixture
+def ranked(tmp_path):
+    """Three methods under two noises: they end at returns of 1, 3 and 2, and at rates of 0.9 in so many seeds of 3."""
+    worth = {"trvo": (1.0, 2), "mvpi": (3.0, 0), "tamar": (2.0, 1)}
+    runs = [
+        (
+            RunConfig(MAZE, updates=20, algorithm=name, seed=seed, env_options={"noise": noise}),
+            rows(risk_averse=[1.0 if seed < good else 0.5] * 2, **{"return": [0.0, value + 0.1 * seed]}),
+        )
+        for (name, (value, good)), noise, seed in product(worth.items(), ("gaussian", "pareto"), range(3))
+    ]
+    return results.read(written(tmp_path / "study", runs))
+
+
+def test_the_rows_of_final_numbers_are_sorted_by_return_within_each_noise(ranked):
+    found = _final_numbers.final_rows(ranked, _arrangement.arrange(ranked), {})
+    order = [(row.cell.values["env_options.noise"], row.cell.values["algorithm"]) for row in found]
+    assert order == list(product(("gaussian", "pareto"), ("mvpi", "tamar", "trvo")))
+    assert [row.trained["return"].value for row in found[:3]] == pytest.approx([3.1, 2.1, 1.1])
+    assert _final_numbers.played_columns(found) == []  # nobody has played them
+
+
+def test_the_wait_for_a_rate_is_a_median_over_all_seeds_with_those_that_never_get_there(ranked):
+    none, one, two = _final_numbers.final_rows(ranked, _arrangement.arrange(ranked), {})[:3]
+    assert [row.reached for row in (none, one, two)] == [0, 1, 2]
+    assert [row.wait for row in (none, one, two)] == [None, None, 100.0]
+    assert (two.after.low, two.after.high) == (100.0, np.inf)
+    report.write(ranked, evaluate=0)
+    html = (ranked.folder / "report.html").read_text()
+    assert html.count("100 <small>[100, never], 2 of 3</small>") == 2
+    assert html.count("never <small>[never, never], 0 of 3</small>") == 2
+    waits = {row["algorithm"]: row for row in table(ranked.folder, "cells") if row["metric"] == "episodes_to_90"}
+    shown = {name: (row["mean"], row["median"], row["median_high"]) for name, row in waits.items()}
+    assert shown == {"trvo": ("", "100", "inf"), "mvpi": ("", "inf", "inf"), "tamar": ("", "inf", "inf")}
+
+
+def test_every_measure_of_every_cell_is_on_the_page_with_its_interval(reported):
+    study = results.read(reported)
+    found = _final_numbers.final_rows(study, _arrangement.arrange(study), evaluations.read(reported))
+    columns = _final_numbers.played_columns(found)
+    assert [name for name, _ in columns] == ["mean", "risk_averse", *measures.names()]
+    html = (reported / "report.html").read_text().partition('id="measured"')[2].partition("</section>")[0]
+    for row in found:
+        for name, _ in columns:
+            e = row.played[name]
+            assert f"{_style.number(e.value)} <small>[{_style.number(e.low)}, {_style.number(e.high)}]</small>" in html
+    assert html.count("<tr>") == 1 + len(study.cells)
 
 
 def test_every_line_of_a_figure_is_named_once(reported):

@@ -78,6 +78,12 @@ def test_a_word_that_did_not_occur_has_a_share_of_zero_and_null_is_no_number(tmp
     assert run.column("side.left") is None
 
 
+def test_rows_about_a_perturbed_policy_are_left_out(tmp_path):
+    run = one_run(tmp_path, rows(perturbed=[0.0, 1.0, 0.0, 1.0], **{"return": [1.0, 2.0, 3.0, 4.0]}))
+    assert run.column("return").tolist() == [1.0, 3.0]
+    assert run.column("update").tolist() == [10.0, 30.0]
+
+
 @pytest.mark.parametrize(
     ("rates", "episodes"),
     [

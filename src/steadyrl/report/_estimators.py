@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -21,6 +22,8 @@ COLOURS = {"influence": "#1b6ca8", "jackknife": "#7a9e3b", "paper": "#c8553d"}
 LABELS = {"influence": "influence (ours)", "jackknife": "jackknife (any measure)", "paper": "paper"}
 SIGNIFICANT = 5.0
 """Standard errors from zero at which a bias is called one: 1 in 10^6 by chance."""
+FEWEST = 100
+"""Estimates of which a standard error is known well enough for that."""
 
 
 def write(cells: Sequence[Cell], out: Path, *, judged: bool) -> list[Path]:
@@ -94,22 +97,30 @@ def claims(cells: Sequence[Cell]) -> str:
 
 
 def _worst(cells: Sequence[Cell], measure: str, estimator: str) -> Cell | None:
+    """The cell to judge by: one of enough estimates, if there is any."""
     chosen = [c for c in cells if c.measure == measure and c.estimator == estimator]
-    if not chosen:
-        return None
-    counting = [c for c in chosen if abs(c.bias_percent) >= SIGNIFICANT * c.bias_error]
+    enough = [c for c in chosen if c.replications >= FEWEST]
+    counting = [c for c in enough if _errors_off(c) >= SIGNIFICANT]
     if counting:
         return max(counting, key=lambda c: abs(c.bias_percent))
-    return max(chosen, key=lambda c: abs(c.bias_percent) / c.bias_error)
+    return max(enough or chosen, key=_errors_off, default=None)
+
+
+def _errors_off(cell: Cell) -> float:
+    """Standard errors from zero; estimates that are all the same leave no doubt."""
+    off = abs(cell.bias_percent)
+    if cell.bias_error == 0:
+        return math.inf if off else 0.0
+    return off / cell.bias_error
 
 
 def _verdict(cell: Cell | None, said: str) -> str:
     if cell is None:
         return "not run"
-    z = abs(cell.bias_percent) / cell.bias_error
-    found = "biased" if z >= SIGNIFICANT else "unbiased"
+    if cell.replications < FEWEST:
+        return f"not tested: a quick look ({cell.replications} estimates, of {FEWEST} at the least)"
     number = f"{cell.bias_percent:+.1f} ± {cell.bias_error:.1f} % ({cell.law}, n = {cell.n})"
-    if found == "unbiased":
+    if _errors_off(cell) < SIGNIFICANT:
         return f"no bias seen (clearest: {number})"
     return number if said == "biased" else f"**does not hold**: {number}"
 

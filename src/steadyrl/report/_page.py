@@ -13,7 +13,7 @@ from jinja2 import Environment, StrictUndefined
 
 from steadyrl import __version__
 from steadyrl.policies.storage import write_atomically
-from steadyrl.report import _style, _summary
+from steadyrl.report import _final_numbers, _style, _summary
 from steadyrl.report._arrangement import arrange
 from steadyrl.report._page_data import page_data
 from steadyrl.report._policy_maps import PolicyMap
@@ -44,10 +44,10 @@ def render(study: StudyResults, evaluations: dict[str, Row], maps: Sequence[Poli
     """The page. Whatever comes from the study is escaped; scripts run only if they are the ones of this package."""
     plan = arrange(study)
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters["number"] = _style.number
+    environment.filters |= {"number": _style.number, "episodes": _style.episodes}
     script = "\n".join(_part(name) for name in SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    rows = _summary.final_rows(study)
+    rows = _final_numbers.final_rows(study, plan, evaluations)
     return environment.from_string(_part("report.html")).render(
         study=study,
         style=_stylesheet(),
@@ -59,9 +59,11 @@ def render(study: StudyResults, evaluations: dict[str, Row], maps: Sequence[Poli
         claims=_claims(study.folder / "results" / "claims.json"),
         reconstruction=RECONSTRUCTION,
         rows=rows,
-        fields=[value.field for value in rows[0]["values"]] if rows else [],
-        cells=list(zip(study.cells, rows, strict=True)),
-        shown=[(name, _style.metric_label(name)) for name in _summary.INTERVALS if name in study.metrics],
+        fields=[value.field for value in rows[0].fields] if rows else [],
+        axes=[value.field for value in rows[0].axes] if rows else [],
+        panel="" if plan.panel is None else _style.field_label(plan.panel),
+        trained=_final_numbers.trained_columns(study),
+        played=_final_numbers.played_columns(rows),
         rate="risk_averse" in study.metrics,
         comparisons=_summary.comparisons(study, plan),
         data=page_data(study, plan, evaluations),

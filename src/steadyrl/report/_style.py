@@ -86,6 +86,11 @@ def number(x: float | None) -> str:
     return NOTHING if x is None or math.isnan(x) else f"{x:.4g}"
 
 
+def episodes(x: float) -> str:
+    """How many, or that it does not happen."""
+    return f"{x:.0f}" if math.isfinite(x) else "never"
+
+
 def _measure_label(name: str) -> str:
     try:
         return measures.get(name).label

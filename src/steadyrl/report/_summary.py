@@ -1,4 +1,4 @@
-"""What the page says in words and tables: headline numbers, final numbers with intervals, comparisons."""
+"""What the page says in words and tables: headline numbers, what varies in a cell, comparisons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,6 @@ from steadyrl.report._arrangement import Arrangement, same
 from steadyrl.studies import statistics
 from steadyrl.studies.results import Cell, StudyResults
 from steadyrl.studies.statistics import Estimate
-
-INTERVALS = ("return", "risk_averse", "variability", "length")
 
 
 @dataclass(frozen=True)
@@ -58,27 +56,6 @@ def where(study: StudyResults, cell: Cell) -> str:
 def _value(study: StudyResults, name: str, level: Any) -> Value:
     place = [same(level, other) for other in study.levels(name)].index(True)
     return Value(_style.field_label(name), _style.level_label(name, level), place, not isinstance(level, str))
-
-
-def final_rows(study: StudyResults) -> list[dict[str, Any]]:
-    """One row a cell: seeds, then mean and 0.95 interval of each metric, then episodes to a rate of 0.9."""
-    shown = [name for name in INTERVALS if name in study.metrics]
-    rows = []
-    for cell in study.cells:
-        finals = {name: cell.finals(name) for name in shown}
-        after = [run.episodes_to() for run in cell.finished]
-        reached = sorted(episodes for episodes in after if episodes is not None)
-        rows.append(
-            {
-                "values": values(study, cell),
-                "finished": len(cell.finished),
-                "runs": len(cell.runs),
-                "estimates": {name: statistics.mean([x]) if x.size else None for name, x in finals.items()},
-                "reached": len(reached),
-                "after": reached[len(reached) // 2] if len(reached) > len(after) / 2 else None,
-            }
-        )
-    return rows
 
 
 def comparisons(study: StudyResults, plan: Arrangement) -> list[Comparison]:

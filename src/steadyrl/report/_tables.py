@@ -1,28 +1,36 @@
-"""The study as tables: results/runs.csv, cells.csv and curves.csv, whose bytes depend on the study alone."""
+"""The study as tables: results/runs.csv, cells.csv and curves.csv, whose bytes depend on the study alone.
+
+In cells.csv the metrics of training come first; `evaluated.` are those of the final policies, played after training.
+"""
 
 import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from steadyrl import measures
+from steadyrl._shapes import Array, Float
 from steadyrl.policies.storage import write_atomically
 from steadyrl.report._curve_data import curve
 from steadyrl.runs.errors import on_disk
-from steadyrl.studies import statistics
-from steadyrl.studies.results import StudyResults
+from steadyrl.studies import evaluations, statistics
+from steadyrl.studies.evaluations import Row
+from steadyrl.studies.results import Cell, StudyResults
 
 RISK_AVERSE_AFTER = "episodes_to_90"
+NUMBERS = ("mean", "standard_error", "low", "high", "iqm", "iqm_low", "iqm_high", "median", "median_low", "median_high")
+"""Of a cell's metric over seeds, with the ends of 0.95 intervals."""
 
 
-def write_tables(study: StudyResults) -> list[Path]:
+def write_tables(study: StudyResults, played: dict[str, Row]) -> list[Path]:
     """Write the three tables; their paths."""
     folder = study.folder / "results"
-    tables = {"runs": _runs(study), "cells": _cells(study), "curves": _curves(study)}
+    tables = {"runs": _runs(study), "cells": _cells(study, played), "curves": _curves(study)}
     with on_disk(folder):
         folder.mkdir(exist_ok=True)
         for name, rows in tables.items():
@@ -40,18 +48,35 @@ def _runs(study: StudyResults) -> Iterable[Sequence[Any]]:
         yield [run.hash, run.status, *fields, *reached, *finals, run.episodes_to()]
 
 
-def _cells(study: StudyResults) -> Iterable[Sequence[Any]]:
-    """One row a cell and metric: mean, standard error, IQM and their 0.95 intervals over seeds."""
-    numbers = ("mean", "standard_error", "low", "high", "iqm", "iqm_low", "iqm_high")
-    yield [*study.varied, "metric", "runs", "finished", *numbers]
+def _cells(study: StudyResults, played: dict[str, Row]) -> Iterable[Sequence[Any]]:
+    """One row a cell and metric: mean, standard error, IQM, median and their 0.95 intervals over seeds."""
+    yield [*study.varied, "metric", "runs", "finished", *NUMBERS]
     for cell in study.cells:
-        for metric in study.metrics:
-            x = cell.finals(metric)
-            found: list[float | None] = [None] * len(numbers)
-            if x.size:
-                mean, iqm = statistics.mean([x]), statistics.interquartile_mean([x])
-                found = [mean.value, statistics.standard_error(x), mean.low, mean.high, iqm.value, iqm.low, iqm.high]
-            yield [*cell.values.values(), metric, len(cell.runs), len(cell.finished), *found]
+        for metric, x in _metrics(study, cell, played):
+            yield [*cell.values.values(), metric, len(cell.runs), len(cell.finished), *_numbers(x)]
+
+
+def _metrics(study: StudyResults, cell: Cell, played: dict[str, Row]) -> Iterator[tuple[str, Float[Array, " seeds"]]]:
+    """Everything there is a number a seed of; infinite is how long one waits for what does not happen."""
+    for metric in study.metrics:
+        yield metric, cell.finals(metric)
+    if "risk_averse" in study.metrics:
+        after = [run.episodes_to() for run in cell.finished]
+        yield RISK_AVERSE_AFTER, np.array([np.inf if episodes is None else episodes for episodes in after])
+    for name in (*evaluations.READINGS, *measures.names()) if played else ():
+        yield f"evaluated.{name}", evaluations.finals(cell, played, name)
+
+
+def _numbers(x: Float[Array, " seeds"]) -> list[float | None]:
+    """Mean and IQM only where all are finite: an infinite time has a place in an order but none in an average."""
+    found: list[float | None] = [None] * len(NUMBERS)
+    if x.size:
+        middle = statistics.median(x)
+        found[-3:] = [middle.value, middle.low, middle.high]
+    if x.size and np.isfinite(x).all():
+        mean, iqm = statistics.mean([x]), statistics.interquartile_mean([x])
+        found[:-3] = [mean.value, statistics.standard_error(x), mean.low, mean.high, iqm.value, iqm.low, iqm.high]
+    return found
 
 
 def _curves(study: StudyResults) -> Iterable[Sequence[Any]]:

@@ -44,7 +44,7 @@ def write(
         paths.append(evaluations.path_of(found.folder))
     rows = evaluations.read(found.folder)
     say("tables", 0, 3)
-    paths += write_tables(found)
+    paths += write_tables(found, rows)
     say("figures", 1, 3)
     paths += write_figures(found, rows)
     say("page", 2, 3)

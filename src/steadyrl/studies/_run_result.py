@@ -151,6 +151,7 @@ def _columns(path: Path, expected: str | None) -> dict[str, Array]:
     rows: list[dict[str, Any]] = json.loads(b"[" + b",".join(raw.split(b"\n")[:-1]) + b"]")
     if not all(isinstance(row, dict) and all(type(row.get(name)) is int for name in COUNTERS) for row in rows):
         raise ValueError(f"{METRICS}: a line is no JSON object with {', '.join(COUNTERS)}")
+    rows = [row for row in rows if not row.get("perturbed")]  # about a policy that a method only tries: see `perturbed`
     names = dict.fromkeys(key for row in rows for key in row)
     return {name: np.array([_entry(row, name) for row in rows], dtype=np.float64) for name in names}
 

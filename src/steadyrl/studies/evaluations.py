@@ -2,16 +2,19 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from steadyrl import measures
+from steadyrl._shapes import Array, Float
 from steadyrl.policies.storage import write_atomically
 from steadyrl.runs.errors import BadInputError, CorruptError, RunError, on_disk
 from steadyrl.runs.run import load
-from steadyrl.studies.results import RunResult, StudyResults
+from steadyrl.studies.results import Cell, RunResult, StudyResults
 
-__all__ = ["evaluate", "path_of", "read"]
+__all__ = ["evaluate", "finals", "path_of", "read"]
 
 READINGS = ("mean", "risk_averse", "length")
 
@@ -26,26 +29,29 @@ def path_of(study: Path) -> Path:
 def evaluate(study: StudyResults, episodes: int, told: Callable[[int, int], None] | None = None) -> list[str]:
     """Play so many episodes with the final policy of each finished run; what is in the file already stays.
 
-    Returns are discounted as in training. `told` hears how many runs of how many are done. Runs that cannot be played,
-    for their environment is not installed, say, are left out; the complaints come back.
+    Returns are discounted as in training. Each run plays episodes of its own seed: were they the same for all, the
+    differences between seeds would not say how much a mean over so few episodes varies. `told` hears how
+    many runs of how many are done. Runs that cannot be played, for their environment is not installed, say, are left
+    out; the complaints come back.
     """
     if episodes < 1:
         raise BadInputError(f"episodes = {episodes}: must be >= 1")
     path = path_of(study.folder)
-    before = {name: row for name, row in read(study.folder).items() if row.get("episodes") == episodes}
-    names, found, complaints = measures.names(), {}, []
+    before, names = read(study.folder), measures.names()
+    found, complaints = {}, []
     finished = [run for run in study.runs if run.status == "finished"]
     for done, run in enumerate(finished, start=1):
         try:
-            row = before.get(run.hash)
-            found[run.hash] = row if row is not None and names_in(row, names) else _evaluated(run, episodes, names)
+            row = before.get(run.hash, {})
+            kept = (row.get("episodes"), row.get("seed")) == (episodes, run.settings["seed"]) and names_in(row, names)
+            found[run.hash] = row if kept else _evaluated(run, episodes, names)
         except RunError as error:
             complaints.append(f"{run.folder}: {error}")
         if told is not None:
             told(done, len(finished))
     with on_disk(path):
         path.parent.mkdir(exist_ok=True)
-        write_atomically(path, _text(found, ["episodes", *READINGS, *names]).encode())
+        write_atomically(path, _text(found, ["episodes", "seed", *READINGS, *names]).encode())
     return complaints
 
 
@@ -65,16 +71,23 @@ def read(study: Path) -> dict[str, Row]:
         raise CorruptError(f"{path}: damaged: must be a table of numbers with a column hash: remove it") from error
 
 
+def finals(cell: Cell, rows: Mapping[str, Row], name: str) -> Float[Array, " seeds"]:
+    """A reading or a measure of each final policy of a cell that was played, in the order of the runs."""
+    found = (rows[run.hash].get(name) for run in cell.finished if run.hash in rows)
+    return np.array([number for number in found if number is not None], dtype=np.float64)
+
+
 def names_in(row: Row, names: Sequence[str]) -> bool:
     """Does a row have a number for each measure?"""
     return all(row.get(name) is not None for name in names)
 
 
 def _evaluated(run: RunResult, episodes: int, names: Sequence[str]) -> Row:
-    played = load(run.folder).evaluate(episodes)
+    seed = int(run.settings["seed"])
+    played = load(run.folder).evaluate(episodes, seed)
     readings = (float(played.returns.mean()), played.risk_averse, float(played.lengths.mean()))
     values = {name: float(measures.get(name).value(played.returns)) for name in names}
-    return {"episodes": float(episodes), **dict(zip(READINGS, readings, strict=True)), **values}
+    return {"episodes": float(episodes), "seed": float(seed), **dict(zip(READINGS, readings, strict=True)), **values}
 
 
 def _text(rows: dict[str, Row], columns: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from steadyrl import streams
 from steadyrl._shapes import Array, ArrayLike, Float
 
-__all__ = ["Estimate", "improvement", "interquartile_mean", "mean", "standard_error"]
+__all__ = ["Estimate", "improvement", "interquartile_mean", "mean", "median", "standard_error"]
 
 RESAMPLES: Final = 2000
 CONFIDENCE: Final = 0.95
@@ -58,6 +58,23 @@ def interquartile_mean(strata: Sequence[ArrayLike], **options: Any) -> Estimate:
     A quarter of the scores, rounded down, is left out at either end.
     """
     return _estimate(_trimmed_means, strata, **options)
+
+
+def median(scores: ArrayLike, *, resamples: int = RESAMPLES, confidence: float = CONFIDENCE, seed: int = 0) -> Estimate:
+    """The middle score, the upper of two. A score may be infinite, as is the time to what never happened.
+
+    Its interval is made of scores, never between two of them, so that it is infinite only where a resample's median is.
+
+    >>> median([3.0, 1.0, float("inf")]).value
+    3.0
+    """
+    x = np.sort(np.asarray(scores, dtype=np.float64))
+    if x.ndim != 1 or x.size == 0 or np.isnan(x).any():
+        raise ValueError(f"scores of shape {x.shape}: give one sequence of at least one score, none of them NaN")
+    drawn = streams.generator(seed, BOOTSTRAP).integers(x.size, size=(resamples, x.size))
+    again = np.sort(x[np.sort(drawn, axis=1)[:, x.size // 2]])
+    tail = 0.5 * (1.0 - confidence) * (resamples - 1)
+    return Estimate(float(x[x.size // 2]), float(again[math.floor(tail)]), float(again[-1 - math.floor(tail)]))
 
 
 def improvement(

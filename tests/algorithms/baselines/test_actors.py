@@ -5,6 +5,7 @@ import pytest
 import torch
 from gymnasium import spaces
 
+from steadyrl.algorithms.baselines import _divergence
 from steadyrl.algorithms.baselines.network import NetworkActor, NetworkRates, conjugate_gradient
 from steadyrl.policies.networks import GaussianNetwork
 from steadyrl.policies.tabular import softmax
@@ -105,6 +106,12 @@ def test_divergence_of_normal_policies_is_that_of_torch_and_its_curvature_the_fi
     small = 1e-4 / np.linalg.norm(x)
     actor.put(before + small * x)
     assert actor.divergence(batch, before) == pytest.approx(0.5 * small**2 * (x @ g), rel=2e-2)
+
+
+def test_a_choice_has_no_divergence_from_a_number():
+    normal = _divergence.Normal(torch.zeros(3, 2), torch.zeros(2))
+    with pytest.raises(TypeError, match="old is Normal, new is Choices: both must be of one kind"):
+        _divergence.divergence(normal, _divergence.Choices((torch.zeros(3, 2),)))
 
 
 def _one_number(collector):

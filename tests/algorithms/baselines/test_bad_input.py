@@ -18,6 +18,11 @@ WRONG = [
     ({"algorithm": "spsa", "perturbation": 0}, "perturbation = 0: must be > 0"),
     ({"algorithm": "spsa", "updates": 3}, "updates = 3: must be even with algorithm = spsa"),
     ({"algorithm": "spsa", "evaluate_every": 5}, "evaluate_every = 5: must be even with algorithm = spsa"),
+    (
+        {"algorithm": "smoothed-functional", "log_every": 20},
+        "log_every = 20: must be odd with algorithm = smoothed-functional: of two updates the second plays the "
+        "perturbed policy",
+    ),
     ({"algorithm": "cvar-pg", "risk_level": 0}, "risk_level = 0: must be > 0"),
     ({"algorithm": "cvar-pg", "n": 4}, "n = 4: must be >= 5 for a risk_level of 0.2 to hold one episode"),
     ({"algorithm": "cvar-pg", "lam": 0.5}, "lam = 0.5: must be left out with algorithm = cvar-pg"),

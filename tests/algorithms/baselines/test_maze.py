@@ -17,7 +17,10 @@ LONG = {
     "mvpi": {"lam": 0.1, "policy_rate": 3e-3, "updates": 150},
     "cvar-pg": {"risk_level": 0.5, "policy_rate": 1e-2, "updates": 1000},
 }
-NEUTRAL = {"risk-neutral-reinforce": {"policy_rate": 3e-3, "updates": 1000}}
+NEUTRAL = {
+    "risk-neutral-reinforce": {"policy_rate": 3e-3, "updates": 1000},
+    "risk-neutral-ppo": {"policy_rate": 1e-2, "hidden": [], "inner_updates": 3, "gamma": 0.999, "updates": 250},
+}
 STUCK = {
     "mean-semivariance": {"lam": 0.1, "policy_rate": 1e-3, "updates": 300},
     "mixture": {"policy_rate": 3e-3, "neutral_share": 0.5, "updates": 1000},
@@ -45,8 +48,9 @@ def test_it_learns_the_long_way(name, ways):
     assert (ways[name][:, 0] > 0.9).all()
 
 
-def test_without_risk_the_short_way(ways):
-    assert (ways["risk-neutral-reinforce"][:, 1] > 0.9).all()
+@pytest.mark.parametrize("name", NEUTRAL)
+def test_without_risk_the_short_way(name, ways):
+    assert (ways[name][:, 1] > 0.9).all()
 
 
 def test_an_average_over_steps_stays_away_from_red_and_does_not_look_for_the_goal(ways):

@@ -1,30 +1,56 @@
 """KL between two policies of one network's form, from their outputs; differentiable in the second."""
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
 from steadyrl.policies._heads import GaussianHead, Head
 
-Law = tuple[Tensor, Tensor | None]
-"""What determines pi(.|s) of k observations: outputs (k, outputs), and the log standard deviations if it is normal."""
+
+@dataclass(frozen=True)
+class Choices:
+    """pi(.|s) of k observations for actions that are one choice or several independent ones."""
+
+    logits: tuple[Tensor, ...]
+    """(k, options) for each choice."""
+
+
+@dataclass(frozen=True)
+class Normal:
+    """pi(.|s) of k observations for actions that are numbers, in units of half their range, which KL does not see."""
+
+    mean: Tensor
+    """(k, numbers)."""
+    log_std: Tensor
+    """(numbers,)."""
+
+
+Law = Choices | Normal
 
 
 def law(head: Head, outputs: Tensor) -> Law:
-    return outputs, head.log_std if isinstance(head, GaussianHead) else None
+    """What a network's outputs (k, outputs) determine."""
+    if isinstance(head, GaussianHead):
+        return Normal(torch.tanh(outputs) if head.tanh_mean else outputs, head.log_std)
+    return Choices(tuple(torch.split(outputs, head.counts, dim=-1)))
 
 
 def fixed(given: Law) -> Law:
     """A copy that stays as it is when the network moves."""
-    outputs, log_std = given
-    return outputs.detach().clone(), None if log_std is None else log_std.detach().clone()
+    if isinstance(given, Normal):
+        return Normal(given.mean.detach().clone(), given.log_std.detach().clone())
+    return Choices(tuple(logits.detach().clone() for logits in given.logits))
 
 
-def divergence(head: Head, old: Law, new: Law) -> Tensor:
+def divergence(old: Law, new: Law) -> Tensor:
     """KL(old || new) averaged over the observations; actions of several numbers add up."""
-    if isinstance(head, GaussianHead):
-        return _normal(head, old, new).mean()
-    parts = zip(*(torch.split(outputs, head.counts, dim=-1) for outputs in (old[0], new[0])), strict=True)
-    return torch.stack([_categorical(a, b) for a, b in parts]).sum(dim=0).mean()
+    if isinstance(old, Normal) and isinstance(new, Normal):
+        return _normal(old, new).mean()
+    if isinstance(old, Choices) and isinstance(new, Choices):
+        parts = zip(old.logits, new.logits, strict=True)
+        return torch.stack([_categorical(a, b) for a, b in parts]).sum(dim=0).mean()
+    raise TypeError(f"old is {type(old).__name__}, new is {type(new).__name__}: both must be of one kind")
 
 
 def _categorical(old: Tensor, new: Tensor) -> Tensor:
@@ -32,11 +58,8 @@ def _categorical(old: Tensor, new: Tensor) -> Tensor:
     return (p.exp() * (p - q)).sum(dim=-1)
 
 
-def _normal(head: GaussianHead, old: Law, new: Law) -> Tensor:
-    """In units of half the action's range, which KL does not see."""
-    (a, log_s), (b, log_t) = old, new
-    assert log_s is not None  # noqa: S101  for mypy: a normal law has both
-    assert log_t is not None  # noqa: S101
-    a, b = (torch.tanh(a), torch.tanh(b)) if head.tanh_mean else (a, b)
-    spread = torch.exp(2.0 * (log_s - log_t)) + (a - b).square() * torch.exp(-2.0 * log_t)
-    return (log_t - log_s + 0.5 * (spread - 1.0)).sum(dim=-1)
+def _normal(old: Normal, new: Normal) -> Tensor:
+    spread = torch.exp(2.0 * (old.log_std - new.log_std)) + (old.mean - new.mean).square() * torch.exp(
+        -2.0 * new.log_std
+    )
+    return (new.log_std - old.log_std + 0.5 * (spread - 1.0)).sum(dim=-1)

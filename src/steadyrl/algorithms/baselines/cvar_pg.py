@@ -13,27 +13,21 @@ episode is as bad as the quantile. `soft_share` is the cure of Greenberg et al. 
 over that share of the updates. Level 1 is the mean, with the best return as its baseline.
 """
 
-import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from steadyrl._shapes import Array, Float
+from steadyrl.algorithms.baselines._tail import TailSettings, check_tail, tail_weights
 from steadyrl.algorithms.baselines.actor import Actor, ascend
-from steadyrl.algorithms.baselines.baseline import Baseline, BaselineSettings, check_rate
+from steadyrl.algorithms.baselines.baseline import Baseline
 from steadyrl.rollouts.batch import Batch
 
 
 @dataclass(frozen=True)
-class CVaRSettings(BaselineSettings):
+class CVaRSettings(TailSettings):
     """The risk level and how it is reached."""
 
-    risk_level: float = 0.2
-    """alpha: the share of the worst episodes that counts; 1 is the mean."""
     soft_share: float = 0.0
     """The share of the updates over which the level falls from 1 to alpha; 0 for alpha from the start."""
-    updates: int = 1000
-    """Of the whole run."""
 
 
 class CVaRPolicyGradient(Baseline):
@@ -43,7 +37,7 @@ class CVaRPolicyGradient(Baseline):
     settings: CVaRSettings
 
     def __init__(self, actor: Actor, settings: CVaRSettings, seed: int = 0) -> None:
-        check_rate("risk_level", settings.risk_level)
+        check_tail(settings)
         if not 0.0 <= settings.soft_share <= 1.0:
             raise ValueError(f"soft_share = {settings.soft_share}: must be >= 0 and <= 1")
         super().__init__(actor, settings, seed)
@@ -52,20 +46,10 @@ class CVaRPolicyGradient(Baseline):
         """One step by the tail of the level of now."""
         settings = self.settings
         alpha = level(self.done, settings.risk_level, settings.soft_share * settings.updates)
-        ascend(self.actor, batch, tail(returns, quantile(returns, alpha), alpha)[:, None])
+        ascend(self.actor, batch, tail_weights(returns, alpha))
         return {"risk_level": alpha}
 
 
 def level(done: int, alpha: float, soft_updates: float) -> float:
     """From 1 down to alpha in a straight line, then alpha."""
     return alpha if done >= soft_updates else 1.0 - (1.0 - alpha) * done / soft_updates
-
-
-def quantile(returns: Float[Array, " n"], alpha: float) -> float:
-    """The smallest return that at least a share alpha of the returns does not exceed."""
-    return float(np.sort(returns)[math.ceil(round(alpha * returns.size, 9)) - 1])
-
-
-def tail(returns: Float[Array, " n"], q: float, alpha: float) -> Float[Array, " n"]:
-    """1{R <= q} (R - q) / alpha."""
-    return np.minimum(returns - q, 0.0) / alpha

@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from steadyrl._shapes import Array, Float
+from steadyrl.algorithms.baselines._tail import TailSettings, check_tail, tail_weights
 from steadyrl.algorithms.baselines.actor import Actor, Weights
-from steadyrl.algorithms.baselines.baseline import Baseline, BaselineSettings, check_rate
-from steadyrl.algorithms.baselines.cvar_pg import quantile, tail
+from steadyrl.algorithms.baselines.baseline import Baseline
 from steadyrl.algorithms.baselines.mixed_policy import mixed
 from steadyrl.algorithms.scores import step_weights
 from steadyrl.policies import Policy
@@ -32,15 +32,11 @@ from steadyrl.rollouts.returns import reward_to_go
 
 
 @dataclass(frozen=True)
-class MixtureSettings(BaselineSettings):
+class MixtureSettings(TailSettings):
     """The risk level, and how long the risk-neutral part is trained."""
 
-    risk_level: float = 0.2
-    """alpha: the share of the worst episodes that counts; 1 is the mean."""
     neutral_share: float = 0.5
     """The share of the updates that trains pi_neutral."""
-    updates: int = 1000
-    """Of the whole run."""
 
 
 class Mixture(Baseline):
@@ -51,7 +47,7 @@ class Mixture(Baseline):
     roles = ("neutral", "averse", "gate")
 
     def __init__(self, neutral: Actor, averse: Actor, gate: Actor, settings: MixtureSettings, seed: int = 0) -> None:
-        check_rate("risk_level", settings.risk_level)
+        check_tail(settings)
         if not 0.0 <= settings.neutral_share < 1.0:
             raise ValueError(f"neutral_share = {settings.neutral_share}: must be >= 0 and < 1")
         super().__init__(neutral, settings, seed)
@@ -77,8 +73,7 @@ class Mixture(Baseline):
             self.neutral.step(self.neutral.gradient(batch, weights))
             self.neutral.fit_values(batch, to_go)
             return {"neutral": 1.0}
-        alpha = self.settings.risk_level
-        averse, gate = self.gradients(batch, tail(returns, quantile(returns, alpha), alpha)[:, None])
+        averse, gate = self.gradients(batch, tail_weights(returns, self.settings.risk_level))
         self.averse.step(averse)
         self.gate.step(gate)
         return {"neutral": 0.0}

@@ -78,7 +78,7 @@ class NetworkActor:
         outputs = self._outputs(batch)
         here = law(self.policy.head, outputs)
         slope = torch.autograd.grad(
-            divergence(self.policy.head, fixed(here), here), self._parameters, create_graph=True, allow_unused=True
+            divergence(fixed(here), here), self._parameters, create_graph=True, allow_unused=True
         )
         pairs = [(g, k) for k, g in enumerate(slope) if g is not None]
 
@@ -96,7 +96,7 @@ class NetworkActor:
             new = fixed(law(self.policy.head, self._outputs(batch)))
             self.put(before)
             old = law(self.policy.head, self._outputs(batch))
-            found = float(divergence(self.policy.head, old, new))
+            found = float(divergence(old, new))
         self.put(now)
         return found
 

@@ -10,7 +10,8 @@ where 1/Delta = Delta, `smoothed-functional` normal numbers.
 
 One step of theta takes two batches here: updates 0, 2, 4, ... play theta, updates 1, 3, 5, ... theta + beta Delta, and
 theta moves after the second. So a run has half as many steps as updates, every other line of its metrics is about the
-perturbed policy, and the number of updates must be even for the last policy to be theta itself.
+perturbed policy, and the number of updates must be even for the last policy to be theta itself; `log_every` must be
+odd, or no logged line would be about theta. Studies leave the lines of the perturbed policy out.
 
 Choices: the source learns V and U of each start by temporal differences with features; here they are the means over a
 batch, so V, U and lam are about the return as a whole, the start's chance included. lam is fixed; the source raises it

@@ -1,0 +1,140 @@
+"""Renew the tables of docs/baselines.md and docs/baselines/*.md from results/: `python docs/hooks/baseline_tables.py`.
+
+tests/test_baseline_pages.py reads the pages and compares them with the same files in a way of its own.
+"""
+
+import re
+from itertools import product
+from typing import Final
+
+from measure_tables import NOISES, ROOT, Rows, read, renewed
+
+from steadyrl.algorithms.baselines import NEUTRAL, options
+
+PAGES: Final = ROOT / "docs" / "baselines"
+OVERVIEW: Final = ROOT / "docs" / "baselines.md"
+OURS: Final = "reinforce"
+MAZE: Final = "| settings | noise | long way | interval | short way | never arrived | return | interval |"
+ALL: Final = (
+    "| method | settings | gaussian | pareto | uniform | handcraft | return, gaussian | pareto | uniform | handcraft |"
+)
+LANDER: Final = "| method | settings | return | interval | ended left | interval | episode length |"
+LANDER_RESULTS: Final = "baselines-lunarlander/cells.csv"
+LANDER_SECTION: Final = re.compile(r"(^## On LunarLander\n.*?)(\n+\| method \|.*)?\Z", flags=re.MULTILINE | re.DOTALL)
+LABELS: Final = {"gini_deviation": "Gini deviation", "cvar_deviation": "CVaR deviation"}
+
+Case = dict[str, dict[str, dict[str, str]]]
+"""Of one case the rows by noise and metric."""
+
+
+def cases(cells: Rows) -> dict[tuple[str, str], Case]:
+    """By method and settings."""
+    found: dict[tuple[str, str], Case] = {}
+    for row in cells:
+        case = found.setdefault((row["algorithm"], settings(row)), {})
+        case.setdefault(row.get("env_options.noise", ""), {})[row["metric"]] = row
+    return found
+
+
+def settings(row: dict[str, str]) -> str:
+    """What the study chose for a case, in a few words."""
+    name = row["algorithm"]
+    told = [LABELS[row.get("measure") or "gini_deviation"]] if name in options.OURS else []
+    if name not in options.WITHOUT_LAM:
+        told.append(f"λ {row['lam']}")
+    for column, word, off in (
+        ("risk_level", "level", ""),
+        ("policy_rate", "rate", ""),
+        ("kl_stop", "KL", ""),
+        ("perturbation", "β", ""),
+        ("soft_share", "softened over", "0"),
+        ("neutral_share", "neutral for", ""),
+    ):
+        if name in options.USED_BY.get(column, (name,)) and row.get(column, "") not in ("", off):
+            told.append(f"{word} {row[column]}")
+    return ", ".join(told + ["learned baseline of c"] * (row.get("penalty_baseline") == "true"))
+
+
+def maze_rows(names: tuple[str, ...], found: dict[tuple[str, str], Case]) -> list[str]:
+    """The ways, time-outs and return of some methods, by settings and noise."""
+    rows = []
+    for (name, told), noise in product(found, NOISES):
+        if name in names:
+            of = found[name, told][noise]
+            label = f"`{name}`, {told}" if len(names) > 1 else told
+            shares = (f"{float(of[metric]['mean']):.2f}" for metric in ("path.short", "path.timeout"))
+            long, total = of["risk_averse"], of["return"]
+            numbers = (_mean(long, 2), _interval(long, 2), *shares, _mean(total, 1), _interval(total, 1))
+            rows.append(_row(label, noise, *numbers))
+    return rows
+
+
+def all_rows(found: dict[tuple[str, str], Case]) -> list[str]:
+    """Every case in one line, those that take the long way most often first, of these the highest return."""
+
+    def average(case: Case, metric: str) -> float:
+        return sum(float(case[noise][metric]["mean"]) for noise in NOISES) / len(NOISES)
+
+    order = sorted(found, key=lambda k: (-round(average(found[k], "risk_averse"), 2), -average(found[k], "return")))
+    return [
+        _row(
+            f"`{name}`",
+            told,
+            *(_mean(found[name, told][noise]["risk_averse"], 2) for noise in NOISES),
+            *(_mean(found[name, told][noise]["return"], 1) for noise in NOISES),
+        )
+        for name, told in order
+    ]
+
+
+def lander_rows(cells: Rows) -> list[str]:
+    """Every case on LunarLander, the highest return first."""
+    found = {key: case[""] for key, case in cases(cells).items()}
+    order = sorted(found, key=lambda key: -float(found[key]["return"]["mean"]))
+    return [
+        _row(
+            f"`{name}`",
+            told,
+            *(form(found[name, told][metric], digits) for metric, digits, form in LANDER_COLUMNS),
+        )
+        for name, told in order
+    ]
+
+
+def renew() -> None:
+    """Write every page anew."""
+    found = cases(read("baselines/cells.csv"))
+    for page in sorted(PAGES.glob("*.md")):
+        names = tuple(NEUTRAL) if page.stem == "risk-neutral" else (page.stem,)
+        text = page.read_text(encoding="utf-8")
+        page.write_text(renewed(text, {MAZE: maze_rows(names, found)}), encoding="utf-8")
+    text = renewed(OVERVIEW.read_text(encoding="utf-8"), {ALL: all_rows(found)})
+    if (ROOT / "results" / LANDER_RESULTS).is_file():
+        rule = "|" + "---|" * (LANDER.count("|") - 1)
+        table = "\n".join([LANDER, rule, *lander_rows(read(LANDER_RESULTS))])
+        text = LANDER_SECTION.sub(lambda match: f"{match[1].rstrip()}\n\n{table}\n", text)
+    OVERVIEW.write_text(text, encoding="utf-8")
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _mean(row: dict[str, str], digits: int) -> str:
+    return f"{float(row['mean']):.{digits}f}"
+
+
+def _interval(row: dict[str, str], digits: int) -> str:
+    return f"{float(row['low']):.{digits}f} to {float(row['high']):.{digits}f}"
+
+
+LANDER_COLUMNS: Final = (
+    ("return", 1, _mean),
+    ("return", 1, _interval),
+    ("risk_averse", 2, _mean),
+    ("risk_averse", 2, _interval),
+    ("length", 0, _mean),
+)
+
+if __name__ == "__main__":
+    renew()

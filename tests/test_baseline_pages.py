@@ -1,0 +1,199 @@
+"""A page for each baseline: the same sections, the options that the code has, numbers that are those of results/."""
+
+import csv
+import re
+import shlex
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from steadyrl.algorithms.baselines import HOMES, NEUTRAL, options
+from steadyrl.cli import main
+from steadyrl.runs.config import RunConfig
+from tests.test_docs import FENCE, run_python
+
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "docs" / "baselines"
+NAMES = ["risk-neutral", *HOMES]
+SECTIONS = [
+    "Objective",
+    "Update",
+    "Options",
+    "Where ours differs",
+    "What we changed, and why",
+    "On the Maze",
+    "Run it",
+    "Source",
+]
+NOISES = ["gaussian", "pareto", "uniform", "handcraft"]
+CURE = "renew the tables with `python docs/hooks/baseline_tables.py`"
+
+
+@cache
+def text(name: str) -> str:
+    return (PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+
+@cache
+def overview() -> str:
+    return (ROOT / "docs" / "baselines.md").read_text(encoding="utf-8")
+
+
+def algorithms(name: str) -> list[str]:
+    return list(NEUTRAL) if name == "risk-neutral" else [name]
+
+
+def section(name: str, heading: str) -> str:
+    return text(name).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def table(markdown: str) -> list[list[str]]:
+    """The rows of the one table there, without its head."""
+    rows = re.findall(r"^\| (.*) \|$", markdown, flags=re.MULTILINE)
+    assert len(rows) > 1
+    return [[cell.strip() for cell in row.split(" | ")] for row in rows[1:]]
+
+
+@cache
+def cells(study: str) -> dict[str, dict[tuple, dict[str, dict[str, str]]]]:
+    """Of each algorithm its cells in the order of the file, by all that varies: the rows by metric."""
+    found: dict[str, dict[tuple, dict[str, dict[str, str]]]] = {}
+    with (ROOT / "results" / study / "cells.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            fields = tuple(value for key, value in row.items() if key not in MEASURED and not key.startswith("median"))
+            found.setdefault(row["algorithm"], {}).setdefault(fields, {})[row["metric"]] = row
+    return found
+
+
+MEASURED = {
+    "metric", "runs", "finished", "mean", "standard_error", "low", "high", "iqm", "iqm_low", "iqm_high",
+}  # fmt: skip
+
+
+def told(row: dict[str, str], digits: int) -> tuple[str, str]:
+    """A mean and its interval as a page writes them."""
+    mean, low, high = (f"{float(row[key]):.{digits}f}" for key in ("mean", "low", "high"))
+    return mean, f"{low} to {high}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_baseline_has_a_page_with_all_sections(name):
+    assert re.findall(r"^## (.*)$", text(name), flags=re.MULTILINE) == SECTIONS
+    assert all(f"`{algorithm}`" in text(name).partition("\n## ")[0] for algorithm in algorithms(name))
+    assert re.search(r"\b(19|20)\d\d\.$", section(name, "Source").strip())
+
+
+def test_there_are_no_other_pages_and_all_are_in_the_navigation_and_on_the_overview():
+    assert sorted(page.stem for page in PAGES.glob("*.md")) == sorted(NAMES)
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    under = re.search(r"^  - Baselines:\n((?:      - .*\n)+)", navigation, flags=re.MULTILINE)
+    assert under is not None
+    for name in NAMES:
+        assert f": baselines/{name}.md\n" in under[1]
+        for algorithm in algorithms(name):
+            assert f"| [`{algorithm}`](baselines/{name}.md) |" in overview()
+
+
+def own_options(algorithm: str) -> set[str]:
+    own = {option for option, users in options.USED_BY.items() if algorithm in users}
+    return own - set(options.USED_BY if algorithm == "risk-neutral-reinforce" else ()) | (
+        set() if algorithm in options.WITHOUT_LAM else {"lam"}
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_options_are_those_of_the_code_with_their_defaults(name):
+    shown = {row[0].strip("`"): row[1] for row in table(section(name, "Options"))}
+    assert set(shown) == set().union(*map(own_options, algorithms(name)))
+    for option, default in shown.items():
+        value = getattr(RunConfig("x"), option)
+        assert default == ("none" if value is None else f"{value:g}"), option
+
+
+@pytest.mark.parametrize("algorithm", [*NEUTRAL, *HOMES])
+def test_the_overview_lists_the_options_of_a_method(algorithm):
+    row = next(row for row in overview().splitlines() if row.startswith(f"| [`{algorithm}`]"))
+    assert set(re.findall(r"`(\w+)`", row.rpartition(" | ")[2] if not row.endswith("| |") else "")) == own_options(
+        algorithm
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_numbers_on_a_page_are_those_of_the_study(name):
+    expected = []
+    for algorithm in algorithms(name):
+        for of in cells("baselines").get(algorithm, {}).values():
+            long, total = told(of["risk_averse"], 2), told(of["return"], 1)
+            shares = (f"{float(of[metric]['mean']):.2f}" for metric in ("path.short", "path.timeout"))
+            expected.append([of["return"]["env_options.noise"], *long, *shares, *total])
+            assert of["return"]["runs"] == of["return"]["finished"] == "10"
+    rows = [row[1:] for row in table(section(name, "On the Maze"))]
+    assert sorted(rows) == sorted(expected), CURE
+    assert {row[0] for row in rows} == set(NOISES)
+
+
+def test_the_overview_of_the_maze_has_every_case_best_first():
+    rows = table(overview().partition("\n## On the Maze\n")[2].partition("\n## ")[0])
+    means: dict[tuple, dict[tuple[str, str], str]] = {}
+    for algorithm, of in cells("baselines").items():
+        for fields, metrics in of.items():
+            noise = metrics["return"]["env_options.noise"]
+            case = (algorithm, *(field for field in fields if field != noise))
+            found = means.setdefault(case, {})
+            found["risk_averse", noise], found["return", noise] = (
+                told(metrics["risk_averse"], 2)[0],
+                told(metrics["return"], 1)[0],
+            )
+    expected = [
+        [f"`{case[0]}`", *(found[metric, noise] for metric in ("risk_averse", "return") for noise in NOISES)]
+        for case, found in means.items()
+    ]
+    assert sorted([row[0], *row[2:]] for row in rows) == sorted(expected), CURE
+    shares = [sum(map(float, row[2:6])) for row in rows]
+    assert all(a > b - 0.05 for a, b in pairwise(shares))
+
+
+def test_the_risk_neutral_methods_take_the_short_way_in_every_seed_and_noise():
+    for row in table(section("risk-neutral", "On the Maze")):
+        assert float(row[4]) >= 0.95, row
+        assert row[3] == "0.00 to 0.00"
+
+
+def test_the_overview_of_lunarlander_has_every_case_highest_return_first():
+    lander = overview().partition("\n## On LunarLander\n")[2]
+    if not (ROOT / "results" / "baselines-lunarlander" / "cells.csv").is_file():
+        assert "| method |" not in lander  # no number without a file that has it
+        return
+    expected = [
+        [f"`{name}`", *told(of["return"], 1), *told(of["risk_averse"], 2), f"{float(of['length']['mean']):.0f}"]
+        for name, cases in cells("baselines-lunarlander").items()
+        for of in cases.values()
+    ]
+    rows = [[row[0], *row[2:]] for row in table(lander)]
+    assert sorted(rows) == sorted(expected), CURE
+    assert [float(row[1]) for row in rows] == sorted((float(row[1]) for row in rows), reverse=True)
+
+
+def commands() -> list[str]:
+    blocks = [block for name in NAMES for language, block in FENCE.findall(text(name)) if language == "text"]
+    return [line for block in [*blocks, *(b for k, b in FENCE.findall(overview()) if k == "text")]
+            for line in block.splitlines()]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_commands_are_accepted(command, tmp_path, monkeypatch):
+    """With four updates of ten episodes, for it is not what they learn that is in question."""
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(command)
+    assert words[:2] == ["steadyrl", "train"]
+    for option, value in (("--updates", "4"), ("--n", "10")):
+        words = words[: words.index(option)] + words[words.index(option) + 2 :] if option in words else words
+        words += [option, value]
+    assert main([*words[1:], "--out", "run", "--quiet"]) == 0
+
+
+def test_the_python_of_the_overview_gives_what_it_shows():
+    found = [pair for kind, block in FENCE.findall(overview()) if kind == "python" for pair in run_python(block, {})]
+    assert found == [("True", "True")]
