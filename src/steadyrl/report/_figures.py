@@ -46,9 +46,10 @@ def _figures(study: StudyResults, plan: Arrangement, evaluations: dict[str, Row]
     made = [(f"curves_{name}", curves_figure(study, plan, name)) for name in shown]
     made += [(f"final_{name}", heat_figure(study, plan, name)) for name in shown]
     made.append(("risk_return", plane_figure(study, plan, evaluations)))
-    numbers = [name for name in study.axes if is_scale(study, name)]
-    made += [(f"sensitivity_{_safe(name)}", sensitivity_figure(study, plan, name)) for name in numbers]
-    made += [(f"window_{_safe(name)}", windows_figure(study, plan, name)) for name in plan.scales]
+    if "algorithm" not in study.axes:  # otherwise a number, such as lam, means another thing for each of them
+        numbers = [name for name in study.axes if is_scale(study, name)]
+        made += [(f"sensitivity_{_safe(name)}", sensitivity_figure(study, plan, name)) for name in numbers]
+        made += [(f"window_{_safe(name)}", windows_figure(study, plan, name)) for name in plan.scales]
     yield from ((name, figure) for name, figure in made if figure is not None)
 
 
