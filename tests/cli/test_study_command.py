@@ -1,9 +1,12 @@
 """`steadyrl study` and `steadyrl reproduce`: presets and copies of them, what is kept of the command, and warnings."""
 
 import json
+import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from importlib import resources
 from pathlib import Path
 from typing import get_args
@@ -14,6 +17,7 @@ from steadyrl.cli import main
 from steadyrl.cli._reproduce import Name
 from steadyrl.cli._study import command_line
 from steadyrl.studies.study import preset_names
+from tests.faults.driver import ended, workers
 
 ROOT = Path(__file__).parents[2]
 PRESETS = resources.files("steadyrl.studies") / "presets"
@@ -67,6 +71,50 @@ def test_a_wrong_copy_is_refused_before_anything_is_run(tmp_path, monkeypatch, c
     said = "error: mine: halts: unknown key 'each': known are every, early, batches\n"
     assert capsys.readouterr().err == said
     assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("table", ["", "[halts]\nevery = 1\nearly = []\nbatches = 2"])
+def test_a_wrong_option_of_the_maze_is_found_before_anything_is_run(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(f"[[cases]]\nenv = 'steadyrl/Maze-v0'\nenv_options.max_steps = 0\n{table}")
+    assert main(["study", "mine.toml"]) == 2
+    said = "error: mine, case 1: env_options = {'max_steps': 0}: max_steps = 0: must be >= 1\n"
+    assert capsys.readouterr().err == said
+    assert not Path("out").exists()
+
+
+def test_the_report_names_the_command_of_a_study_of_gradients(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    command = "reproduce estimators --seeds 1 --updates 2 --estimators influence --out 'my own'"
+    assert main([*shlex.split(command), "--quiet", "--workers", "1"]) == 0
+    capsys.readouterr()
+    assert main(["report", "my own"]) == 2
+    said = "error: my own holds a study of gradients, which writes its tables and figures itself: steadyrl"
+    assert capsys.readouterr().err == f"{said} {command}\n"
+
+
+ALL = """
+import sys
+from typing import Literal
+from steadyrl import cli
+from steadyrl.cli import _reproduce
+
+_reproduce.Name = Literal["estimators", "gradient-variance", "all"]  # what comes after them takes hours
+sys.exit(cli.main("reproduce all --seeds 1 --updates 2 --estimators jackknife --workers 1 --quiet".split()))
+"""
+
+
+def test_a_worker_that_dies_stops_its_study_but_not_the_next(tmp_path):
+    driver = subprocess.Popen(
+        [sys.executable, "-c", ALL], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while driver.poll() is None and not workers(driver):
+        time.sleep(0.01)
+    os.kill(workers(driver)[0], signal.SIGKILL)
+    code, said = ended(driver)
+    assert (code, said) == (1, "error: a worker process died: run the same command again to go on where it stopped\n")
+    assert not (tmp_path / "out" / "estimators" / "table.csv").exists()  # nothing was measured yet
+    assert "| not run | not tested |" in (tmp_path / "out" / "gradient-variance" / "claims.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -130,3 +130,30 @@ def test_one_estimator_alone_has_its_figure_and_no_verdict_on_others(tmp_path):
     assert [row.count("| not run |") for row in rows] == [1, 1]
     figure = report.bias_figure(cells.read(small, tmp_path))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["influence (ours)"]
+
+
+def judged(**numbers):
+    """The verdict on ours, which should be unbiased, from one cell with these numbers."""
+    config = RunConfig("exponential", n=10, measure="variance", updates=2)
+    cell = replace(study.measure_cell(config, Samples(1)), **numbers)
+    return report.claims([cell]).splitlines()[-1].split(" | ")[-1]
+
+
+def test_few_estimates_are_no_test():
+    assert judged(bias_percent=50.0, bias_error=1.0, replications=99) == (
+        "not tested: a quick look (99 estimates, of 100 at the least) |"
+    )
+    assert judged(bias_percent=50.0, bias_error=1.0, replications=100).startswith("**does not hold**: +50.0 ± 1.0 %")
+    assert judged(bias_percent=4.9, bias_error=1.0, replications=100).startswith("no bias seen (clearest: +4.9 ± 1.0 %")
+
+
+def test_of_few_and_enough_estimates_the_enough_are_judged_by():
+    config = RunConfig("exponential", n=10, measure="variance", updates=2)
+    few = study.measure_cell(config, Samples(1))
+    enough = replace(few, law="small MDP", replications=100, bias_percent=1.0, bias_error=1.0)
+    assert "no bias seen (clearest: +1.0 ± 1.0 % (small MDP, n = 10))" in report.claims([few, enough])
+
+
+def test_estimates_that_are_all_the_same_leave_no_doubt():
+    assert judged(bias_percent=0.1, bias_error=0.0, replications=100).startswith("**does not hold**: +0.1 ± 0.0 %")
+    assert judged(bias_percent=0.0, bias_error=0.0, replications=100).startswith("no bias seen")

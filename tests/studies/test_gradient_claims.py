@@ -48,7 +48,8 @@ def test_a_quick_look_at_gradients_is_no_test():
     for cells, why in (
         (gradients_of(variances, seeds=3), "a quick look: 3 seeds, of 5 at the least"),
         (gradients_of(variances, updates=400), "a quick look: 400 updates, of 2,000 at the least"),
-        ([], "a quick look: 0 seeds, of 5 at the least"),
+        ([], "not run"),
+        ([c for c in gradients_of(variances) if c.measure != "variance"], "not run: Variance"),
     ):
         assert [(found.measured, found.holds, found.blame) for found in gradients(cells)] == [
             (why, "not tested", "")

@@ -63,6 +63,32 @@ def test_options_change_what_the_file_says():
     assert {config.seed for config in changed.configs} == {0, 1, 2}
 
 
+OWN_LAM = """
+[run]
+env = "steadyrl/Maze-v0"
+[grid]
+lam = [0.0]
+[[cases]]
+measure = "variance"
+grid.lam = [1.0, 2.0]
+grid.estimator = ["paper"]
+[[cases]]
+measure = "gini_deviation"
+estimator = "paper"
+[quick]
+estimator = "paper"
+"""
+
+
+def test_estimators_change_nothing_else():
+    """Neither a case's own grid, nor does `[quick]` say more than the one who asks."""
+    for quick in (False, True):
+        found = study(OWN_LAM, quick=quick, estimators=["influence"]).configs
+        assert [(c.measure, c.lam) for c in found] == [("variance", 1.0), ("variance", 2.0), ("gini_deviation", 0.0)]
+        assert {c.estimator for c in found} == {"influence"}
+    assert {c.estimator for c in study(OWN_LAM, quick=True).configs} == {"paper"}
+
+
 def test_the_same_run_is_made_once():
     twice = study('[run]\nenv = "CartPole-v1"\n[[cases]]\ngrid.lam = [0.5, 1]\n[[cases]]\ngrid.lam = [1.0, 2.0]')
     assert [config.lam for config in twice.configs] == [0.5, 1.0, 2.0]
@@ -96,6 +122,8 @@ def test_the_same_run_is_made_once():
         ('[[cases]]\nenv = "CartPole-v1"\n[[cases]]\nenv = "CartPole-v99"', "test, case 2: env = 'CartPole-v99'"),
         ('[[cases]]\ngrid.env = ["CartPole-v1", "Nowhere"]', "test, case 1: env = 'Nowhere'"),
         ('[run]\nenv = "CartPole-v1"\n[[cases]]\nlam = 1\n[[cases]]\nalpha = 1', "case 2: unknown field 'alpha'"),
+        ('[[cases]]\nenv = "steadyrl/Maze-v0"\nenv_options.nose = 0', "test, case 1: env_options = {'nose': 0}: "),
+        ('[run]\nenv = "steadyrl/Maze-v0"\n[grid]\nenv_options.noise = ["pareto", "x"]', "noise = 'x': must be one of"),
     ],
 )
 def test_what_is_wrong_is_named(text, message):

@@ -1,5 +1,6 @@
 """`steadyrl report`: what a study has found, as tables, figures and one page."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -34,6 +35,7 @@ def report(
 
     if evaluate is not None:
         check_count("evaluate", evaluate, least=0)
+    _refuse_gradients(study)
     found = read(study)
     for env, folder in {str(run.settings["env"]): run.folder for run in found.runs if run.settings}.items():
         if evaluate:
@@ -50,3 +52,21 @@ def report(
     counts = ", ".join(f"{n} {status}" for status, n in found.counts().items())
     sys.stdout.write(f"{printable(found.name)}: {len(found.runs)} runs ({counts}), {len(found.cells)} cells\n")
     sys.stdout.writelines(f"written: {path}\n" for path in paths)
+
+
+def _refuse_gradients(study: Path) -> None:
+    """A study of gradients has no runs to read: say what writes its tables and figures."""
+    from steadyrl.runs.errors import BadInputError
+    from steadyrl.runs.untrusted import json_object
+    from steadyrl.studies.study import check_folder
+    from steadyrl.studies.tables import TABLES
+
+    if not (study / "study.json").is_file():  # which the reader says
+        return
+    check_folder(study)
+    content = json_object(study / "study.json")
+    if TABLES.keys() & content.keys():
+        command = f"{content.get('command') or 'steadyrl study FILE'} --out {shlex.quote(str(study))}"
+        raise BadInputError(
+            f"{study} holds a study of gradients, which writes its tables and figures itself: {command}"
+        )

@@ -69,7 +69,7 @@ def reproduce(
 
 def _one(name: str, out: Path, budget: str, given: dict[str, Any], workers: int | None, *, quiet: bool) -> None:
     from steadyrl.cli._study import command_line, run_study, write_gradients
-    from steadyrl.runs.errors import RunError
+    from steadyrl.runs.errors import BadInputError, RunError
     from steadyrl.studies.study import preset, study_from
 
     command = command_line("reproduce", name, budget=budget, **given)
@@ -78,6 +78,8 @@ def _one(name: str, out: Path, budget: str, given: dict[str, Any], workers: int 
     failed: RunError | None = None
     try:
         run_study(chosen, out, workers, quiet=quiet)
+    except BadInputError:  # the folder is another study's, or another process is at it
+        raise
     except RunError as error:  # what there is is reported all the same
         failed = error
     if failed is not None and not (out / "study.json").is_file():
@@ -114,4 +116,5 @@ def _tell(paths: list[Path]) -> None:
     for path in paths:
         if path.name == "claims.md":
             sys.stdout.write(path.read_text(encoding="utf-8") + "\n")
-    sys.stdout.write("written: " + ", ".join(map(str, paths)) + "\n")
+    if paths:
+        sys.stdout.write("written: " + ", ".join(map(str, paths)) + "\n")

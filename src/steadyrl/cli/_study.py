@@ -121,5 +121,5 @@ def write_gradients(study: "Study", out: Path, *, judged: bool = False) -> list[
     from steadyrl.studies.cells import read
     from steadyrl.studies.tables import Halts
 
-    home = _gradient_variance if isinstance(study.table, Halts) else _estimators
-    return home.write(read(study, out), out, judged=judged)
+    home, found = _gradient_variance if isinstance(study.table, Halts) else _estimators, read(study, out)
+    return home.write(found, out, judged=judged) if found else []

@@ -113,6 +113,9 @@ def _mean(values: Float[Array, " seeds"]) -> float:
 
 def _lacking(groups: dict[str, list[Cell]]) -> str:
     """Why these cells are too little to judge by; empty if they are not."""
+    missing = [label(measure) for measure, own in groups.items() if not own]
+    if missing:
+        return "not run" if len(missing) == len(groups) else f"not run: {', '.join(missing)}"
     seeds = min(map(len, groups.values()))
     if seeds < FEWEST_SEEDS:
         return f"a quick look: {seeds} {'seed' if seeds == 1 else 'seeds'}, of {FEWEST_SEEDS} at the least"

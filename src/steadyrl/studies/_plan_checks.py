@@ -1,5 +1,7 @@
 """Is a study's file one that can be run? What is wrong with it, in one line, before anything is run."""
 
+import json
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -7,9 +9,11 @@ from typing import Any, Final
 
 import gymnasium as gym
 
+from steadyrl.runs.build import maker
 from steadyrl.runs.checks import field_problems, shown, unknown
-from steadyrl.runs.config import field_types
+from steadyrl.runs.config import RunConfig, field_types
 from steadyrl.runs.errors import BadInputError
+from steadyrl.runs.together import MAZE
 from steadyrl.studies.tables import TABLES
 
 KEYS: Final = ("title", "about", "seeds", "run", "grid", "cases", "quick", *TABLES)
@@ -89,3 +93,15 @@ def check_env(env: str) -> None:
             gym.spec(name)
     except Exception as error:  # a module of a user's may raise anything
         raise BadInputError(f"env = {shown(env)}: {error}") from error
+
+
+@cache
+def check_maze(options: str) -> None:
+    """Refuse options, as JSON, with which there is no Maze. Any other environment may be slow to make: its runs see."""
+    given = json.loads(options)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the runs will say it
+            maker(RunConfig(MAZE, given))()
+    except Exception as error:
+        raise BadInputError(f"env_options = {shown(given)}: {error}") from error

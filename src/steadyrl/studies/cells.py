@@ -4,25 +4,29 @@ A line is named by its run's config and the study's table: what is there already
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, replace
-from functools import cache
+from dataclasses import asdict, fields, replace
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import on_disk
+from steadyrl.runs.errors import RunFailedError, on_disk
+from steadyrl.runs.lock import locked
 from steadyrl.runs.together import Ending
+from steadyrl.runs.untrusted import MOST_BYTES
 from steadyrl.studies import estimators, gradient_variance
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study, check_folder
 from steadyrl.studies.tables import Halts, Samples, Table
 
 NAME: Final = "cells.jsonl"
+LOCK: Final = "cells.lock"
 HOMES: Final[dict[type[Table], ModuleType]] = {Halts: gradient_variance, Samples: estimators}
-"""Who measures: a `Cell`, `measure_cells` of a task, and the `SOURCES` that its numbers come from."""
+"""Who measures: a `Cell`, what is `known` of it, `measure_cells` of a task, the `SOURCES` its numbers come from."""
 AT_ONCE: Final = 20
 """Runs in step at the most."""
 
@@ -38,9 +42,17 @@ Each = Callable[[Callable[[Task], Found], Iterable[Task]], Iterable[Found]]
 
 def finish(study: Study, out: Path, board: Board, each: Each) -> None:
     """Fill `out/cells.jsonl`. Stop it at any time: the same call goes on. Cells of other sources are computed anew."""
-    check_folder(out)
-    with on_disk(out):
-        out.mkdir(parents=True, exist_ok=True)
+    study.check_ours(out)
+    with locked(out / LOCK):
+        study.write(out)
+        try:
+            _fill(study, out, board, each)
+        except ChildProcessError as error:
+            raise RunFailedError(str(error)) from error
+
+
+def _fill(study: Study, out: Path, board: Board, each: Each) -> None:
+    """Measure what is missing."""
     table, home, code = _home(study)
     paths = {study.name_of(config): study.path_of(config, out) for config in study.configs}
     done = _lines(study, out)
@@ -65,20 +77,51 @@ def read(study: Study, out: Path) -> list[Any]:
 
 
 def _lines(study: Study, out: Path) -> dict[str, Any]:
-    """The cells by name; a line cut off by a kill is left out."""
-    _, home, code = _home(study)
-    names, path, cells = set(map(study.name_of, study.configs)), out / NAME, {}
-    with on_disk(path):
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    for line in lines:
-        try:
-            fields = json.loads(line)
-            name, cell = fields.pop("run"), home.Cell(**fields)
-        except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
-            continue
-        if name in names and cell.code == code:
-            cells[name] = cell
+    """The cells by name. A line that is not what its run would have written, such as one cut off, is left out."""
+    table, home, code = _home(study)
+    path, cells = out / NAME, {}
+    configs = {study.name_of(config): config for config in study.configs}
+    check_folder(out)
+    if not path.exists():
+        return {}
+    with on_disk(path), path.open(encoding="utf-8", errors="replace") as file:
+        for line in _pieces(file):
+            try:
+                content = json.loads(line)
+                known = {**home.known(configs[content["run"]], table), "code": code}
+                cells[content["run"]] = _cell(content, known, home)
+            except (ValueError, RecursionError, TypeError, KeyError, OverflowError):
+                continue
     return cells
+
+
+def _pieces(file: IO[str]) -> Iterator[str]:
+    """The lines; one that is longer than any of ours comes in pieces, which are no cells."""
+    return iter(partial(file.readline, MOST_BYTES), "")
+
+
+def _cell(content: dict[str, Any], known: dict[str, Any], home: ModuleType) -> Any:
+    """The cell of a line, or a ValueError: it must say what is known of its run, and its numbers must be numbers."""
+    if any(content[name] != value for name, value in known.items()):
+        raise ValueError("of other settings or sources")
+    found = {field.name: content[field.name] for field in fields(home.Cell) if field.name not in known}
+    halts = len(known["at"]) if "at" in known else None
+    return home.Cell(**known, **{name: _numbers(value, halts) for name, value in found.items()})
+
+
+def _numbers(value: Any, halts: int | None) -> float | list[float | None]:
+    """A number, or one for each halt, of which some may be missing."""
+    if halts is None:
+        return _number(value)
+    if not isinstance(value, list) or len(value) != halts:
+        raise ValueError("not a number for each halt")
+    return [None if x is None else _number(x) for x in value]
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise ValueError("not a number")
+    return float(value)
 
 
 def _append(path: Path, *lines: str) -> None:

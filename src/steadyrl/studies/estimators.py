@@ -6,7 +6,7 @@ The paper calls six of its nine gradient estimators unbiased; this puts it to th
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -66,18 +66,17 @@ def measure_cells(task: tuple[Sequence[tuple[str, RunConfig]], Samples, str]) ->
 
 def measure_cell(config: RunConfig, samples: Samples, code: str = "") -> Cell:
     """Estimate the gradient on many samples and compare it with the exact one."""
-    n, measure, estimator, seed, budget = config.n, config.measure, config.estimator, config.seed, config.updates
-    law, exact = _law_and_gradient(config.env, measure)
-    affordable = max(FEWEST, samples.jackknife_returns // (n * n))
-    replications = min(budget, affordable) if estimator == "jackknife" else budget
-    found = np.concatenate(list(_gradients(law, n, measure, estimator, replications, seed)))
+    about = known(config, samples)
+    replications = about["replications"]
+    law, exact = _law_and_gradient(config.env, config.measure)
+    blocks = _gradients(law, config.n, config.measure, config.estimator, replications, config.seed)
+    found = np.concatenate(list(blocks))
     norm = float(np.linalg.norm(exact))
     along = found @ exact / norm**2 - 1.0
     variance = float(found.var(axis=0, ddof=1).sum()) / norm**2
     error = found - exact
     return Cell(
-        *(law.name, n, measure, estimator, seed, budget),
-        replications=replications,
+        **about,
         gradient_norm=norm,
         bias_percent=100.0 * float(along.mean()),
         bias_error=100.0 * float(along.std(ddof=1)) / float(np.sqrt(replications)),
@@ -85,6 +84,14 @@ def measure_cell(config: RunConfig, samples: Samples, code: str = "") -> Cell:
         rmse_percent=100.0 * float(np.sqrt((error**2).sum(axis=1).mean())) / norm,
         code=code,
     )
+
+
+def known(config: RunConfig, samples: Samples) -> dict[str, Any]:
+    """What a cell says of its run: that much is known before anything is measured."""
+    affordable = max(FEWEST, samples.jackknife_returns // config.n**2)
+    replications = min(config.updates, affordable) if config.estimator == "jackknife" else config.updates
+    fields = {name: getattr(config, name) for name in ("n", "measure", "estimator", "seed")}
+    return {"law": config.env, **fields, "budget": config.updates, "replications": replications}
 
 
 @cache

@@ -8,7 +8,7 @@ does not say how it measured the variance; this is the variance of what enters a
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -23,12 +23,14 @@ from steadyrl.runs.config import RunConfig
 from steadyrl.studies._variability_gradients import variability_gradients
 from steadyrl.studies.tables import Halts
 
+FOUND: Final = ("variance", "gradient_norm", "risk_averse", "timeout")
+"""What a halt finds, in this order."""
 HALT: Final = 2
 """Keeps the episodes of halts apart from those of other evaluations."""
 SOURCES: Final = (
     "measures/*.py", "estimators/*.py", "envs/*.py", "algorithms/penalty.py", "algorithms/*tabular*.py",
-    "rollouts/*maze*.py", "rollouts/returns.py", "streams.py", "studies/gradient_variance.py",
-    "studies/_variability_gradients.py", "studies/tables.py",
+    "policies/tabular.py", "rollouts/*maze*.py", "rollouts/returns.py", "runs/build.py", "streams.py",
+    "studies/gradient_variance.py", "studies/_variability_gradients.py", "studies/tables.py",
 )  # fmt: skip
 
 
@@ -58,15 +60,17 @@ def measure_cells(task: tuple[Sequence[tuple[str, RunConfig]], Halts, str]) -> l
     """The cells of runs that differ in their seed alone, by the names of the runs."""
     runs, halts, code = task
     columns = watched([config for _, config in runs], halts).tolist()
-    lists = [[[x if math.isfinite(x) else None for x in column] for column in run] for run in columns]
+    lists: list[Any] = [[[x if math.isfinite(x) else None for x in column] for column in run] for run in columns]
     return [
-        (name, Cell(*_settings(c), halts.at(c.updates), variance, norm, risk_averse, timeout, code))
-        for (name, c), (variance, norm, risk_averse, timeout) in zip(runs, lists, strict=True)
+        (name, Cell(**known(c, halts), **dict(zip(FOUND, found, strict=True)), code=code))
+        for (name, c), found in zip(runs, lists, strict=True)
     ]
 
 
-def _settings(config: RunConfig) -> tuple[str, str, int, int, float]:
-    return config.measure, config.estimator, config.seed, config.updates, config.lam
+def known(config: RunConfig, halts: Halts) -> dict[str, Any]:
+    """What a cell says of its run: that much is known before anything is measured."""
+    fields = ("measure", "estimator", "seed", "updates", "lam")
+    return {**{name: getattr(config, name) for name in fields}, "at": halts.at(config.updates)}
 
 
 def watched(configs: Sequence[RunConfig], halts: Halts) -> Float[Array, "runs 4 halts"]:

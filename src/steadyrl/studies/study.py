@@ -23,7 +23,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib import resources
 from itertools import product
@@ -35,15 +35,16 @@ from steadyrl.runs.checks import config_from, shown
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.errors import BadInputError, on_disk
 from steadyrl.runs.run import HASH_LENGTH
+from steadyrl.runs.together import MAZE
 from steadyrl.runs.toml import read_fields
 from steadyrl.runs.untrusted import check_entries
-from steadyrl.studies._plan_checks import check_env, check_plan, flat, seeds_of
-from steadyrl.studies.tables import Samples, Table, check_run, check_runs, table_from
+from steadyrl.studies._plan_checks import check_env, check_maze, check_plan, flat, seeds_of
+from steadyrl.studies.tables import TABLES, Samples, Table, check_run, check_runs, table_from
 
 FORMAT: Final = 1
 MOST_RUNS: Final = 100_000
 """Of one case."""
-OURS: Final = ("study.json", "cells.jsonl", "runs", "results", "figures", "report.html")
+OURS: Final = ("study.json", "cells.jsonl", "cells.lock", "runs", "results", "figures", "report.html")
 """What a study's folder may hold of ours."""
 PRESETS: Final = resources.files("steadyrl.studies") / "presets"
 
@@ -75,25 +76,26 @@ class Study:
 
     def write(self, out: Path) -> None:
         """Write study.json, by which the folder is known as a study's."""
-        names = [run_name(config) for config in self.configs]
+        names = [self.name_of(config) for config in self.configs]
         about = {"name": self.name, "title": self.title, "about": self.about, "command": self.command}
-        text = json.dumps({"format": FORMAT, **about, "runs": names}, indent=1)
-        check_folder(out)
+        table = {key: asdict(self.table) for key, kind in TABLES.items() if isinstance(self.table, kind)}
+        text = json.dumps({"format": FORMAT, **about, **table, "runs": names}, indent=1)
+        self.check_ours(out)
         with on_disk(out):
             out.mkdir(parents=True, exist_ok=True)
-            self._check_ours(out / "study.json")
             write_atomically(out / "study.json", text.encode() + b"\n")
 
-    def _check_ours(self, path: Path) -> None:
-        """Refuse a folder that holds another study."""
+    def check_ours(self, out: Path) -> None:
+        """Refuse a folder that holds another study, or a link."""
+        check_folder(out)
+        path = out / "study.json"
         try:
-            name = json.loads(path.read_bytes())["name"]
-        except FileNotFoundError:
-            return
-        except (ValueError, KeyError, TypeError):  # it is written anew
+            with on_disk(path):
+                name = json.loads(path.read_bytes())["name"] if path.exists() else self.name
+        except (ValueError, RecursionError, KeyError, TypeError):  # it is written anew
             return
         if name != self.name:
-            raise BadInputError(f"{path.parent} holds another study, {name!r}: choose another folder")
+            raise BadInputError(f"{out} holds another study, {name!r}: choose another folder")
 
 
 def check_folder(out: Path) -> None:
@@ -151,8 +153,9 @@ def study_from(
     seeds = seeds if seeds is not None else change.pop("seeds", plan.get("seeds", 1))
     change.pop("seeds", None)
     change |= {} if updates is None else {"updates": updates}
-    chosen = None if estimators is None else {"estimator": list(estimators)}
-    grid = {**flat(plan.get("grid", {})), **(chosen or {}), "seed": seeds_of(seeds, name)}
+    chosen = {} if estimators is None else {"estimator": list(estimators)}
+    change = {key: value for key, value in change.items() if key not in chosen}
+    grid = {**flat(plan.get("grid", {})), "seed": seeds_of(seeds, name)}
     found = {}
     with _at(name):
         table = table_from(plan)
@@ -160,7 +163,7 @@ def study_from(
         own = flat(case.get("grid", {}))
         fixed = merged(plan.get("run", {}), {key: value for key, value in case.items() if key != "grid"})
         where = f"{name}, case {number}" if "cases" in plan else name
-        for fields in _combinations({**own, **grid} if chosen else {**grid, **own}, where):
+        for fields in _combinations({**grid, **own, **chosen}, where):
             with _at(where):
                 config = config_from(merged(merged(fixed, fields), change))
                 _check(config, table, allow_import=allow_import)
@@ -177,6 +180,8 @@ def _check(config: RunConfig, table: Table | None, *, allow_import: bool) -> Non
         check_run(table, config)
     if not isinstance(table, Samples) and (allow_import or ":" not in config.env):
         check_env(config.env)
+        if config.env == MAZE:
+            check_maze(json.dumps(config.env_options, sort_keys=True))
 
 
 @contextmanager

@@ -12,8 +12,15 @@ from steadyrl.runs.errors import BadInputError
 from steadyrl.runs.together import shared_key
 from steadyrl.studies.laws import all_laws
 
-MOST: Final = 10**9
-LEAST: Final = {"every": 1, "early": 0, "batches": 2, "jackknife_returns": 1}
+MOST_UPDATES: Final = 10**9
+LIMITS: Final = {
+    "every": (1, MOST_UPDATES),
+    "early": (0, MOST_UPDATES),
+    "batches": (2, 1000),  # all of them are in memory at once
+    "jackknife_returns": (1, 10**9),
+}
+MOST_HALTS: Final = 10_000
+"""Of a run: all that is found at them is one line of cells.jsonl."""
 SAMPLED: Final = ("env", "n", "updates", "seed", "measure", "estimator")
 """The fields of a run that mean something where nothing is trained."""
 
@@ -60,12 +67,12 @@ def _read(name: str, entries: Mapping[str, Any]) -> Table:
         if key not in known:
             raise BadInputError(f"{name}: unknown key {key!r}: known are {', '.join(known)}")
     for key in known:
-        several, value = key == "early", entries.get(key)
+        several, value, (least, most) = key == "early", entries.get(key), LIMITS[key]
         numbers = value if several and isinstance(value, list) else [value]
-        if isinstance(value, list) != several or not all(type(x) is int and LEAST[key] <= x <= MOST for x in numbers):
+        if isinstance(value, list) != several or not all(type(x) is int and least <= x <= most for x in numbers):
             kind = "a list of whole numbers" if several else "a whole number"
             said = f"{name}.{key} = {shown(value)}" if key in entries else f"{name}.{key} is missing"
-            raise BadInputError(f"{said}: must be {kind} from {LEAST[key]} to {MOST}")
+            raise BadInputError(f"{said}: must be {kind} from {least} to {most}")
     make: Callable[..., Table] = TABLES[name]
     return make(**{key: tuple(value) if isinstance(value, list) else value for key, value in entries.items()})
 
@@ -81,6 +88,8 @@ def check_run(table: Table, config: RunConfig) -> None:
         raise BadInputError(f"env = {shown(config.env)}: [halts] takes {need}")
     elif config.unit_free or config.constraint is not None:
         raise BadInputError("unit_free and constraint move lam: must be left out with [halts]")
+    elif config.updates // table.every + len(table.early) >= MOST_HALTS:
+        raise BadInputError(f"halts.every = {table.every}: must give at most {MOST_HALTS} halts: make it larger")
 
 
 def _check_sampled(config: RunConfig) -> None:
@@ -91,6 +100,8 @@ def _check_sampled(config: RunConfig) -> None:
     for name, value in vars(config).items():
         if name not in SAMPLED and value != getattr(default, name):
             raise BadInputError(f"{name} = {shown(value)}: must be left out with [samples]: nothing is trained")
+    if config.n < 2:
+        raise BadInputError(f"n = {config.n}: must be >= 2 with [samples]: one return does not vary")
     if config.updates < 2:
         raise BadInputError(f"updates = {config.updates}: must be >= 2 with [samples]: estimates are compared")
     if measures.get(config.measure).facts.degree is None:
