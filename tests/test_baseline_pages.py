@@ -12,6 +12,7 @@ import pytest
 from steadyrl.algorithms.baselines import HOMES, NEUTRAL, options
 from steadyrl.cli import main
 from steadyrl.runs.config import RunConfig
+from steadyrl.studies import preset
 from tests.test_docs import FENCE, run_python
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +29,11 @@ SECTIONS = [
     "Source",
 ]
 NOISES = ["gaussian", "pareto", "uniform", "handcraft"]
+WORDS = {
+    "lam": "λ", "policy_rate": "rate", "kl_stop": "KL", "perturbation": "β", "risk_level": "level",
+    "soft_share": "softened over", "neutral_share": "neutral for",
+}  # fmt: skip
+MEASURES = {"gini_deviation": "Gini deviation", "cvar_deviation": "CVaR deviation"}
 CURE = "renew the tables with `python docs/hooks/baseline_tables.py`"
 
 
@@ -76,6 +82,26 @@ def told(row: dict[str, str], digits: int) -> tuple[str, str]:
     """A mean and its interval as a page writes them."""
     mean, low, high = (f"{float(row[key]):.{digits}f}" for key in ("mean", "low", "high"))
     return mean, f"{low} to {high}"
+
+
+def chosen(study: str, row: dict[str, str]) -> list[str]:
+    """The settings of a row of cells.csv as a page has them, in the order of the alphabet.
+
+    They are the options that its method has, with a number that does something. A measure that is no column is the
+    same for all and stands in the study itself.
+    """
+    algorithm = row["algorithm"]
+    own = own_options(algorithm) | {"policy_rate"}
+    found = [f"{word} {row[field]}" for field, word in WORDS.items() if field in own and row.get(field)]
+    if algorithm in options.OURS:
+        found.append(MEASURES[row.get("measure") or preset(study)["run"]["measure"]])
+    if row.get("penalty_baseline") == "true":
+        found.append("learned baseline of c")
+    return sorted(part for part in found if part != "softened over 0")
+
+
+def parts(settings: str) -> list[str]:
+    return sorted(settings.split(", "))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -127,11 +153,14 @@ def test_the_numbers_on_a_page_are_those_of_the_study(name):
         for of in cells("baselines").get(algorithm, {}).values():
             long, total = told(of["risk_averse"], 2), told(of["return"], 1)
             shares = (f"{float(of[metric]['mean']):.2f}" for metric in ("path.short", "path.timeout"))
-            expected.append([of["return"]["env_options.noise"], *long, *shares, *total])
-            assert of["return"]["runs"] == of["return"]["finished"] == "10"
-    rows = [row[1:] for row in table(section(name, "On the Maze"))]
+            row = of["return"]
+            label = [f"`{algorithm}`"] * (name == "risk-neutral")  # a page of two methods
+            case = sorted(label + chosen("baselines", row))
+            expected.append([case, row["env_options.noise"], *long, *shares, *total])
+            assert row["runs"] == row["finished"] == "10"
+    rows = [[parts(settings), *row] for settings, *row in table(section(name, "On the Maze"))]
     assert sorted(rows) == sorted(expected), CURE
-    assert {row[0] for row in rows} == set(NOISES)
+    assert {row[1] for row in rows} == set(NOISES)
 
 
 def test_the_overview_of_the_maze_has_every_case_best_first():
@@ -140,19 +169,33 @@ def test_the_overview_of_the_maze_has_every_case_best_first():
     for algorithm, of in cells("baselines").items():
         for fields, metrics in of.items():
             noise = metrics["return"]["env_options.noise"]
-            case = (algorithm, *(field for field in fields if field != noise))
+            settings = tuple(chosen("baselines", metrics["return"]))
+            case = (algorithm, settings, *(field for field in fields if field != noise))
             found = means.setdefault(case, {})
             found["risk_averse", noise], found["return", noise] = (
                 told(metrics["risk_averse"], 2)[0],
                 told(metrics["return"], 1)[0],
             )
     expected = [
-        [f"`{case[0]}`", *(found[metric, noise] for metric in ("risk_averse", "return") for noise in NOISES)]
-        for case, found in means.items()
+        [f"`{name}`", list(settings), *(of[metric, noise] for metric in ("risk_averse", "return") for noise in NOISES)]
+        for (name, settings, *_), of in means.items()
     ]
-    assert sorted([row[0], *row[2:]] for row in rows) == sorted(expected), CURE
+    assert sorted([row[0], parts(row[1]), *row[2:]] for row in rows) == sorted(expected), CURE
     shares = [sum(map(float, row[2:6])) for row in rows]
     assert all(a > b - 0.05 for a, b in pairwise(shares))
+
+
+def test_the_episodes_to_90_that_the_pages_speak_of_are_those_of_the_study():
+    def after(algorithm: str) -> list[dict[str, str]]:
+        return [of["episodes_to_90"] for of in cells("baselines")[algorithm].values()]
+
+    assert {(row["mean"], row["standard_error"]) for row in after("trvo") + after("mvpi")} == {("5000", "0")}
+    slow, fast = (
+        sorted(int(row["median"]) for row in after("reinforce") if row["policy_rate"] == rate)
+        for rate in ("0.001", "0.01")
+    )
+    spoken = f"{slow[0]:,} to {slow[-1]:,} at rate 0.001 and {fast[0]:,} to {fast[-1]:,} at rate 0.01"
+    assert spoken in " ".join(overview().split())
 
 
 def test_the_risk_neutral_methods_take_the_short_way_in_every_seed_and_noise():
@@ -167,13 +210,20 @@ def test_the_overview_of_lunarlander_has_every_case_highest_return_first():
         assert "| method |" not in lander  # no number without a file that has it
         return
     expected = [
-        [f"`{name}`", *told(of["return"], 1), *told(of["risk_averse"], 2), f"{float(of['length']['mean']):.0f}"]
+        [
+            f"`{name}`",
+            chosen("baselines-lunarlander", of["return"]),
+            *told(of["return"], 1),
+            *told(of["risk_averse"], 2),
+            f"{float(of['length']['mean']):.0f}",
+        ]
         for name, cases in cells("baselines-lunarlander").items()
         for of in cases.values()
     ]
-    rows = [[row[0], *row[2:]] for row in table(lander)]
+    rows = [[row[0], parts(row[1]), *row[2:]] for row in table(lander)]
     assert sorted(rows) == sorted(expected), CURE
-    assert [float(row[1]) for row in rows] == sorted((float(row[1]) for row in rows), reverse=True)
+    returns = [float(row[2]) for row in table(lander)]
+    assert returns == sorted(returns, reverse=True)
 
 
 def commands() -> list[str]:

@@ -371,7 +371,13 @@ VALUES = {
     "tanh": lambda: ValueNetwork(OBSERVATIONS["box"], activation="tanh"),
     "frozen in part": lambda: frozen(ValueNetwork(OBSERVATIONS["box"], hidden=(7,))),
     "of one's own": lambda: Doubled(OBSERVATIONS["box"]),
+    "normed": lambda: normed(ValueNetwork(OBSERVATIONS["box"], hidden=(7,))),
 }
+
+
+def normed(value):
+    nn.utils.parametrizations.spectral_norm(value.layers.get_submodule("0"))  # puts the bias before the weight
+    return value.eval()
 
 
 def frozen(value):

@@ -247,6 +247,23 @@ def test_evaluations_are_those_of_the_runs_and_are_kept(copied):
     assert len(complaints) == 1
     assert first.hash in complaints[0]
     assert len(evaluations.read(copied)) == 15
+    with pytest.warns(UserWarning, match=f"1 final policies were not played; .*{first.hash}"):
+        report.write(study, evaluate=22, maps=False)
+
+
+def test_evaluations_are_written_on_the_way(copied, monkeypatch):
+    study = results.read(copied)
+    monkeypatch.setattr(evaluations, "PAUSE", 0.0)
+
+    def told(done, _of):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluations.evaluate(study, 23, told)
+    kept = [row for row in evaluations.read(copied).values() if row["episodes"] == 23]
+    assert len(kept) == 2
+    assert len(evaluations.read(copied)) == 16  # the others are as they were
 
 
 def test_a_long_curve_is_thinned_by_averaging_neighbours(tmp_path):

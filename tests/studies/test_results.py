@@ -84,6 +84,12 @@ def test_rows_about_a_perturbed_policy_are_left_out(tmp_path):
     assert run.column("update").tolist() == [10.0, 30.0]
 
 
+def test_where_the_last_rows_are_about_a_perturbed_policy_the_one_before_is_final(tmp_path):
+    late = [0.0] * 8 + [1.0, 1.0]
+    run = one_run(tmp_path, rows(perturbed=late, **{"return": [float(k) for k in range(10)]}))
+    assert run.final("return") == 7.0
+
+
 @pytest.mark.parametrize(
     ("rates", "episodes"),
     [

@@ -211,6 +211,7 @@ amounts = {}
 for name in preset_names():
     studies = [study_from(preset(name), name, quick=quick) for quick in (False, True)]
     work = [sum(config.updates * config.n for config in study.configs) for study in studies]
+    assert max(config.updates for config in studies[1].configs) <= min(config.updates for config in studies[0].configs)
     changed = study_from(preset(name), name, seeds=3, updates=4, estimators=["influence"]).configs
     if not name.startswith("baselines"):  # most of whose methods have an estimator of their own
         changed += study_from(preset(name), name, seeds=3, updates=4, estimators=["paper"]).configs

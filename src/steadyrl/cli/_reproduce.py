@@ -91,12 +91,14 @@ def _one(name: str, out: Path, budget: str, given: dict[str, Any], workers: int 
 
 def _of_training(name: str, out: Path) -> list[Path]:
     """Write what a study of runs has to show."""
+    from steadyrl.cli._train import plain_warnings
     from steadyrl.report.study import write
     from steadyrl.studies.claims import write_claims
     from steadyrl.studies.results import read
 
     results = read(out)
-    paths = [*write_claims(results), *write(results)]
+    with plain_warnings():
+        paths = [*write_claims(results), *write(results)]
     if name == "baselines":
         paths.append(_per_step_argument(out / "figures" / "per_step.png"))
     return paths

@@ -57,7 +57,7 @@ class ValueNetwork(nn.Module):
 
     def squared_error(self, observations: NDArray[Any] | Tensor, targets: Tensor) -> tuple[float, list[Tensor]]:
         """The mean of (V(s) - target)^2 over k observations, and its gradient by each parameter that is trained."""
-        weights = self.layers.weights() if type(self) is ValueNetwork else None
+        weights = self._plain_weights()
         if weights is None:
             loss = (self(observations) - targets).square().mean()
             trained = [one for one in self.parameters() if one.requires_grad]
@@ -69,6 +69,13 @@ class ValueNetwork(nn.Module):
             error = passed[-1].squeeze(-1) - targets
             by_value = (error * (2.0 / len(targets))).unsqueeze(-1)
             return float(error.square().mean()), _backward.backward(weights, passed, by_value)
+
+    def _plain_weights(self) -> list[_backward.Weights] | None:
+        """The layers' weights if they are all that is trained, in the order of the parameters; otherwise None."""
+        weights = self.layers.weights() if type(self) is ValueNetwork else None
+        own, all_of_them = [one for pair in weights or () for one in pair], list(self.parameters())
+        same = len(own) == len(all_of_them) and all(a is b for a, b in zip(own, all_of_them, strict=True))
+        return weights if same else None
 
     def predict(self, observations: NDArray[Any]) -> NDArray[Any]:
         """V(s) over any leading shape in NumPy; no value depends on the others, to the last bit."""

@@ -1,5 +1,6 @@
 """Everything that a study has to show: tables, figures and one page."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,7 +41,9 @@ def write(
     episodes = _default(found) if evaluate is None else evaluate
     paths = []
     if episodes:
-        evaluations.evaluate(found, episodes, lambda done, of: say("evaluations", done, of))
+        complaints = evaluations.evaluate(found, episodes, lambda done, of: say("evaluations", done, of))
+        if complaints:
+            warnings.warn(f"{len(complaints)} final policies were not played; {complaints[0]}", stacklevel=2)
         paths.append(evaluations.path_of(found.folder))
     rows = evaluations.read(found.folder)
     say("tables", 0, 3)

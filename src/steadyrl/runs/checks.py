@@ -168,9 +168,10 @@ def _together(config: RunConfig) -> Iterator[str]:
 def _of_baselines(config: RunConfig, default: RunConfig) -> Iterator[str]:
     if config.algorithm in options.WITHOUT_LAM and config.lam not in (0.0, default.lam):
         yield f"lam = {shown(config.lam)}: must be left out with algorithm = {config.algorithm}"
-    if config.algorithm in options.TAIL and config.n * config.risk_level < 1:
-        least = math.ceil(round(1.0 / config.risk_level, 9))
-        yield f"n = {config.n}: must be >= {least} for a risk_level of {config.risk_level} to hold one episode"
+    if config.algorithm in options.TAIL and config.risk_level < 1 and round(config.n * config.risk_level, 9) <= 1:
+        least = math.floor(round(1.0 / config.risk_level, 9)) + 1
+        cause = "one return alone in the tail is its own quantile, which teaches nothing"
+        yield f"n = {config.n}: must be >= {least} for a risk_level of {config.risk_level}: {cause}"
     for name in ("updates", "evaluate_every"):
         if config.algorithm in options.PERTURBED and getattr(config, name) % 2:
             yield f"{name} = {getattr(config, name)}: must be even with algorithm = {config.algorithm}"

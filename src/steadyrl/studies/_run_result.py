@@ -55,11 +55,15 @@ class RunResult:
         return np.zeros(rows) if any(_same_kind(name, other) for other in self.columns) else None
 
     def final(self, name: str) -> float | None:
-        """The mean over the logged rows of the last 10 % of the updates; None if the run is not finished."""
+        """The mean over the logged rows of the last 10 % of the updates; None if the run is not finished.
+
+        Where there is none, for the last updates played a perturbed policy, it is the last row.
+        """
         column = self.column(name)
         if self.status != "finished" or column is None or self.config is None:
             return None
         late = column[LAST * self.columns["update"] > (LAST - 1) * self.config.updates]
+        late = late if late.size else column[-1:]
         late = late[np.isfinite(late)]
         return float(late.mean()) if late.size else None
 

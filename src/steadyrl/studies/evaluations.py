@@ -2,8 +2,10 @@
 
 import csv
 import io
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from steadyrl.studies.results import Cell, RunResult, StudyResults
 __all__ = ["evaluate", "finals", "path_of", "read"]
 
 READINGS = ("mean", "risk_averse", "length")
+PAUSE: Final = 30.0
+"""Seconds from one writing of the file to the next."""
 
 Row = dict[str, float | None]
 
@@ -38,21 +42,30 @@ def evaluate(study: StudyResults, episodes: int, told: Callable[[int, int], None
         raise BadInputError(f"episodes = {episodes}: must be >= 1")
     path = path_of(study.folder)
     before, names = read(study.folder), measures.names()
-    found, complaints = {}, []
+    found: dict[str, Row] = {}
+    complaints, saved = [], time.monotonic()
     finished = [run for run in study.runs if run.status == "finished"]
     for done, run in enumerate(finished, start=1):
         try:
             row = before.get(run.hash, {})
-            kept = (row.get("episodes"), row.get("seed")) == (episodes, run.settings["seed"]) and names_in(row, names)
+            wanted = (float(episodes), float(run.settings["seed"]))
+            kept = (row.get("episodes"), row.get("seed")) == wanted and names_in(row, names)
             found[run.hash] = row if kept else _evaluated(run, episodes, names)
         except RunError as error:
             complaints.append(f"{run.folder}: {error}")
         if told is not None:
             told(done, len(finished))
+        if time.monotonic() - saved > PAUSE:  # so that a kill loses little
+            _write(path, before | found, names)
+            saved = time.monotonic()
+    _write(path, found, names)
+    return complaints
+
+
+def _write(path: Path, rows: dict[str, Row], names: Sequence[str]) -> None:
     with on_disk(path):
         path.parent.mkdir(exist_ok=True)
-        write_atomically(path, _text(found, ["episodes", "seed", *READINGS, *names]).encode())
-    return complaints
+        write_atomically(path, _text(rows, ["episodes", "seed", *READINGS, *names]).encode())
 
 
 def read(study: Path) -> dict[str, Row]:

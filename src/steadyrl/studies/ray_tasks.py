@@ -39,14 +39,14 @@ def outcomes(
     """
     ours = not ray.is_initialized()
     _connect(workers, address)
-    remote = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(function)
+    remote = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(_call)
     given: dict[Any, T] = {}
     try:
         while tasks or given:
             room = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1))) - len(given)
             for _ in range(min(room, len(tasks))):
                 task = tasks.popleft()
-                given[remote.remote(task)] = task
+                given[remote.remote(function, task)] = task
             ready, _ = ray.wait(list(given), num_returns=1, timeout=tick)
             yield from [(given.pop(one), _result(one)) for one in ready]
             if not ready:
@@ -56,6 +56,11 @@ def outcomes(
             ray.cancel(one, force=True)
         if ours:
             ray.shutdown()
+
+
+def _call(function: Callable[[T], R], task: T) -> R:
+    """Ray takes plain functions alone, and ours may be one with arguments filled in."""
+    return function(task)
 
 
 def _connect(workers: int | None, address: str | None) -> None:

@@ -12,6 +12,7 @@ from steadyrl.runs.config import field_types
 from steadyrl.runs.view import Quiet
 from tests.algorithms.baselines import even
 
+ALONE = "one return alone in the tail is its own quantile, which teaches nothing"
 WRONG = [
     ({"algorithm": "tamar", "rate_of_estimates": 0}, "rate_of_estimates = 0: must be > 0"),
     ({"algorithm": "tamar", "rate_of_estimates": 2}, "rate_of_estimates = 2: must be <= 1"),
@@ -24,7 +25,8 @@ WRONG = [
         "perturbed policy",
     ),
     ({"algorithm": "cvar-pg", "risk_level": 0}, "risk_level = 0: must be > 0"),
-    ({"algorithm": "cvar-pg", "n": 4}, "n = 4: must be >= 5 for a risk_level of 0.2 to hold one episode"),
+    ({"algorithm": "cvar-pg", "n": 5}, f"n = 5: must be >= 6 for a risk_level of 0.2: {ALONE}"),
+    ({"algorithm": "mixture", "n": 3, "risk_level": 0.3}, f"n = 3: must be >= 4 for a risk_level of 0.3: {ALONE}"),
     ({"algorithm": "cvar-pg", "lam": 0.5}, "lam = 0.5: must be left out with algorithm = cvar-pg"),
     ({"algorithm": "risk-neutral-ppo", "lam": 2}, "lam = 2: must be left out with algorithm = risk-neutral-ppo"),
     ({"algorithm": "cvar-pg", "soft_share": 1.5}, "soft_share = 1.5: must be <= 1"),
