@@ -39,7 +39,7 @@ def outcomes(
     """
     ours = not ray.is_initialized()
     _connect(workers, address)
-    remote = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(_call)
+    remote: Any = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(_call)
     given: dict[Any, T] = {}
     try:
         while tasks or given:
