@@ -26,8 +26,8 @@ from steadyrl.studies.study import Study
 Task = tuple[tuple[RunConfig, Path], ...]
 """Runs that a worker trains in one go, with their folders."""
 
-AT_ONCE: Final = 40
-"""Runs in step at the most: with more, workers would end at very different times."""
+AT_ONCE: Final = 20
+"""Runs in step at the most: more are a little faster, but a study of few runs would leave cores idle."""
 LONGEST_PAUSE: Final = 30.0
 """Seconds from one look at runs that other drivers are at to the next."""
 TICK: Final = 0.5
