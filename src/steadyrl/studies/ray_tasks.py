@@ -39,7 +39,7 @@ def outcomes(
     """
     ours = not ray.is_initialized()
     _connect(workers, address)
-    remote: Any = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(_call)
+    remote: Any = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(execute)
     given: dict[Any, T] = {}
     try:
         while tasks or given:
@@ -58,8 +58,8 @@ def outcomes(
             ray.shutdown()
 
 
-def _call(function: Callable[[T], R], task: T) -> R:
-    """Ray takes plain functions alone, and ours may be one with arguments filled in."""
+def execute(function: Callable[[T], R], task: T) -> R:
+    """Ray takes plain functions alone, and ours may be one with arguments filled in. Its processes have this name."""
     return function(task)
 
 
