@@ -29,6 +29,11 @@ from tests.faults.driver import (
 )
 
 KILLS = 200 if LONG else 3
+STORMY = MAZE.replace("updates = 400\n", "updates = 4000\n").replace(
+    "checkpoint_every = 20\n", "checkpoint_every = 200\n"
+)
+STORMY += "checkpoint_every = 20\n"  # of the slower half
+"""Compiled runs for most of the time are between two checkpoints, where a kill could do harm."""
 
 
 # Random kills
@@ -68,7 +73,7 @@ def storm(folder, kills, rng, without=""):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    folder = write(tmp_path_factory.mktemp("undisturbed") / "whole", MAZE)
+    folder = write(tmp_path_factory.mktemp("undisturbed") / "whole", STORMY)
     assert ended(start(folder, "--workers", "2"))[0] == 0
     found = results(folder)
     assert len(found) == 40 * 5
@@ -78,7 +83,7 @@ def undisturbed(tmp_path_factory):
 def test_killed_at_random_a_study_loses_nothing_and_ends_with_the_same_bytes(undisturbed, tmp_path):
     rng, counts, studies = random.Random(7), Counter(), 0
     while counts.total() < KILLS:
-        folder = write(tmp_path / str(studies), MAZE)
+        folder = write(tmp_path / str(studies), STORMY)
         counts += storm(folder, KILLS - counts.total(), rng)
         assert results(folder) == undisturbed
         studies += 1
@@ -91,7 +96,7 @@ def test_without_the_cut_random_kills_are_a_loss(undisturbed, tmp_path):
     """A kill has to come between two checkpoints for it, so several storms may be needed."""
     lost = 0
     for k in range(10):
-        folder = write(tmp_path / str(k), MAZE)
+        folder = write(tmp_path / str(k), STORMY)
         storm(folder, 6, random.Random(k), "the cut")
         lost += results(folder) != undisturbed
         if lost:
@@ -153,7 +158,7 @@ def executions(folder, without=""):
 
 
 def test_eight_processes_that_start_one_study_do_every_run_once(request, tmp_path):
-    folder = write(tmp_path / "study", MAZE if LONG else TINY)
+    folder = write(tmp_path / "study", STORMY if LONG else TINY)
     ends, counts = executions(folder)
     assert {code for code, _ in ends} == {0}, ends
     runs = 40 if LONG else 20
