@@ -6,9 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from steadyrl import streams
 from steadyrl.envs import Gaussian
 from steadyrl.envs.lunarlander import EndedRight, lunar_lander
+from steadyrl.ground import streams
 
 
 def side_by_side(seed, ours, theirs, policy):

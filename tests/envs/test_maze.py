@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steadyrl.envs
-from steadyrl import streams
 from steadyrl.envs import NOISES, Gaussian, MazeEnv, maze_spec
 from steadyrl.envs._layout import shortest_path
+from steadyrl.ground import streams
 
 UP, DOWN, LEFT, RIGHT = range(4)
 SHORT = [RIGHT] * 5 + [UP] * 4

@@ -4,10 +4,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from steadyrl import streams
 from steadyrl.envs import Gaussian
 from steadyrl.envs.half_cheetah import _without_known_model_warning, half_cheetah
 from steadyrl.envs.inverted_pendulum import inverted_pendulum
+from steadyrl.ground import streams
 
 
 def draws(std, seed):

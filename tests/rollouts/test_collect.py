@@ -8,8 +8,8 @@ import pytest
 from gymnasium import spaces
 
 import steadyrl
-from steadyrl import streams
 from steadyrl.envs import MazeEnv
+from steadyrl.ground import streams
 from steadyrl.policies import RandomPolicy, TabularSoftmax
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts import Batch, Collector, EpisodeError, collect

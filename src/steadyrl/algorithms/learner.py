@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
-from steadyrl._shapes import Array
 from steadyrl.algorithms.optimiser import Optimiser, parameters_of, put_back
 from steadyrl.algorithms.penalty import Penalty, PenaltySettings
 from steadyrl.algorithms.penalty_critic import PenaltyCritic
+from steadyrl.ground.shapes import Array
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 

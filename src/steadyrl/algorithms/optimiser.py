@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch.optim.adam import adam
 
-from steadyrl._shapes import Array
+from steadyrl.ground.shapes import Array
 
 OPTIMISERS: Final = ("adam", "sgd")
 

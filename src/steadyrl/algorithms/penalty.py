@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from steadyrl import estimators, measures
-from steadyrl._shapes import Array, Float, Points
+from steadyrl.ground.shapes import Array, Float, Points
 from steadyrl.measures import Measure
 
 

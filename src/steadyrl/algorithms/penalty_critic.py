@@ -20,9 +20,9 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Float, IntArray
 from steadyrl.algorithms.optimiser import Optimiser, parameters_of, put_back
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Float, IntArray
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
 

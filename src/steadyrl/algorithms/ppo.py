@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 import torch
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Float, Int, IntArray
 from steadyrl.algorithms.learner import NetworkLearner
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.penalty_critic import by_trajectory
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.measures import EffectiveSampleSizeWarning
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.learner import NetworkLearner
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.penalty_critic import by_trajectory
 from steadyrl.algorithms.scores import step_weights
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch

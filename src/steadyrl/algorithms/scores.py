@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 
 
 def step_weights(

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.algorithms.penalty import Penalty, PenaltySettings
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.policies import TabularSoftmax
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts.batch import Batch

@@ -22,8 +22,8 @@ from steadyrl.cli._reproduce import reproduce
 from steadyrl.cli._study import study
 from steadyrl.cli._train import train
 from steadyrl.cli._watch import watch
-from steadyrl.runs.errors import BAD_INPUT, Interrupted, RunError
-from steadyrl.runs.untrusted import printable
+from steadyrl.ground.errors import BAD_INPUT, Interrupted, RunError
+from steadyrl.ground.files import printable
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "measures": measures,

@@ -34,9 +34,9 @@ def evaluate(
     from steadyrl.cli import _measures_output as output
     from steadyrl.cli._train import check_import, plain_warnings
     from steadyrl.envs._checks import check_count, check_finite
+    from steadyrl.ground.files import printable
     from steadyrl.runs import folder
     from steadyrl.runs.run import load
-    from steadyrl.runs.untrusted import printable
 
     check_count("episodes", episodes, least=2)
     check_count("seed", seed, least=0)

@@ -12,9 +12,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from steadyrl import evaluate, measures
-from steadyrl._shapes import Array, Float
 from steadyrl.cli._returns_file import read
 from steadyrl.evaluate import Summary
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.measures import Measure
 
 LEGEND = """Degree: D[a X] = a^degree D[X] for a > 0. Coherent: law invariant, standardised,

@@ -29,8 +29,8 @@ def report(
 
     from steadyrl.cli._train import check_import, plain_warnings
     from steadyrl.envs._checks import check_count
+    from steadyrl.ground.files import printable
     from steadyrl.report.study import write
-    from steadyrl.runs.untrusted import printable
     from steadyrl.studies.results import read
 
     if evaluate is not None:
@@ -56,8 +56,8 @@ def report(
 
 def _refuse_gradients(study: Path) -> None:
     """A study of gradients has no runs to read: say what writes its tables and figures."""
-    from steadyrl.runs.errors import BadInputError
-    from steadyrl.runs.untrusted import json_object
+    from steadyrl.ground.errors import BadInputError
+    from steadyrl.ground.files import json_object
     from steadyrl.studies.study import check_folder
     from steadyrl.studies.tables import TABLES
 

@@ -52,7 +52,7 @@ def reproduce(
         quiet: Show nothing but how it ended.
     """
     from steadyrl.cli._study import at_least_one
-    from steadyrl.runs.errors import RunError
+    from steadyrl.ground.errors import RunError
 
     at_least_one(workers=workers, seeds=seeds, updates=updates)
     given = {"seeds": seeds, "updates": updates, "estimators": estimators}
@@ -69,7 +69,7 @@ def reproduce(
 
 def _one(name: str, out: Path, budget: str, given: dict[str, Any], workers: int | None, *, quiet: bool) -> None:
     from steadyrl.cli._study import command_line, run_study, write_gradients
-    from steadyrl.runs.errors import BadInputError, RunError
+    from steadyrl.ground.errors import BadInputError, RunError
     from steadyrl.studies.study import preset, study_from
 
     command = command_line("reproduce", name, budget=budget, **given)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.cli._table import ACCEPTED, Table, listed, number, parse, shown
+from steadyrl.ground.shapes import Array, Float
 
 
 def read(source: str, column: str | None = None) -> Float[Array, " n"]:

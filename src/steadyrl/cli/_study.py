@@ -93,7 +93,7 @@ def command_line(command: str, study: str, *, budget: str, **options: Any) -> st
 
 def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **where: Any) -> None:
     """Finish the study's runs, and say how they ended."""
-    from steadyrl.runs.errors import RunFailedError
+    from steadyrl.ground.errors import RunFailedError
     from steadyrl.studies.board import Board
     from steadyrl.studies.engines import run
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from tyro.conf import Positional, arg
 
+from steadyrl.ground.files import printable
 from steadyrl.runs.config import RunConfig, field_docs, field_types
-from steadyrl.runs.untrusted import printable
 
 METAVARS = {int: "INT", float: "FLOAT", str: "STR", bool: "{true,false}"}
 TRUTHS = {"true": True, "false": False}
@@ -39,9 +39,9 @@ def train(
         allow_import: Let the id of an environment that comes from a file import a module.
         track: Write the metrics for these, too, into the run's folder; wandb is always offline.
     """
+    from steadyrl.ground.errors import RunFailedError
     from steadyrl.runs import toml, view
     from steadyrl.runs.checks import config_from
-    from steadyrl.runs.errors import RunFailedError
     from steadyrl.runs.run import folder_of, train
 
     fields = toml.read_file(config) if config is not None else {}

@@ -88,7 +88,7 @@ def _by(policy: Any, seed: int) -> Act:
     """The policy's own stochastic actions, from a stream for each episode."""
     import numpy as np
 
-    from steadyrl import streams
+    from steadyrl.ground import streams
 
     draws = policy.uniforms_per_action
 

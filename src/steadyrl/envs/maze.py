@@ -9,11 +9,11 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray
 from steadyrl.envs._checks import check_choice, check_count, check_finite
 from steadyrl.envs._draws import RewardDraws, check_noise
 from steadyrl.envs._layout import FREE, GOAL, MOVES, RED, START, Grid, cells, neighbour, read_layout
 from steadyrl.envs.noise import NOISES, Noise, Sampler
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 
 STEP_REWARD = -1.0
 ACTIONS = ("up", "down", "left", "right")

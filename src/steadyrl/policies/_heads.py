@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from torch import Tensor, nn
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies._features import categories, tensor
 
 LOG_SQRT_2PI: Final = 0.5 * float(np.log(2 * np.pi))

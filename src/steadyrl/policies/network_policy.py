@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import storage
 from steadyrl.policies._features import Features
 from steadyrl.policies._heads import Head

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from steadyrl.ground.files import write_atomically
 from steadyrl.policies.network_policy import NetworkPolicy
-from steadyrl.policies.storage import write_atomically
 from steadyrl.policies.tabular import TabularSoftmax
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 
 
 class RandomPolicy:

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from steadyrl import streams
+from steadyrl.ground import streams
 from steadyrl.policies import _backward
 from steadyrl.policies._features import Features
 from steadyrl.policies._layers import Layers

@@ -8,12 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines import find
 from steadyrl.algorithms.baselines.table import TableActor, TableRates
 from steadyrl.algorithms.baselines.two_ways import STEPS, WAYS, TwoWays, per_step_variance
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import TabularSoftmax
 from steadyrl.rollouts import Collector
 

@@ -15,11 +15,11 @@ import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Bool, BoolArray, Float
 from steadyrl.envs.half_cheetah import EitherWay
 from steadyrl.envs.noise import Gaussian, Mixture, Pareto, Uniform, encode
 from steadyrl.envs.risky import Above, Below, RiskyRegion, layers
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
 from steadyrl.rollouts.stepper import Final as LastInfo
 from steadyrl.rollouts.stepper import SlotError, Stepped
 

@@ -9,9 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from steadyrl.runs.checks import check
-    from steadyrl.runs.config import RunConfig, config_hash
-    from steadyrl.runs.errors import (
+    from steadyrl.ground.errors import (
         BadInputError,
         CorruptError,
         DiskError,
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
         RunError,
         RunFailedError,
     )
+    from steadyrl.runs.checks import check
+    from steadyrl.runs.config import RunConfig, config_hash
     from steadyrl.runs.evaluation import Evaluation
     from steadyrl.runs.run import Run, load, train
     from steadyrl.runs.toml import from_toml, to_toml

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from gymnasium import spaces
 
-from steadyrl import streams
 from steadyrl.algorithms.baselines import HOMES
 from steadyrl.algorithms.baselines.network import NetworkActor, NetworkRates
 from steadyrl.algorithms.ppo import PPO, PPOSettings
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceSettings
+from steadyrl.ground import streams
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork, NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.runs.build import Learner, baseline, settings_of

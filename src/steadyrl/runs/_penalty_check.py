@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from steadyrl._shapes import Array
+from steadyrl.ground.shapes import Array
 from steadyrl.runs.config import RunConfig
 
 _FOUND_GOOD: set[str] = set()

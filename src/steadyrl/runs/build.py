@@ -17,11 +17,11 @@ from steadyrl.algorithms.baselines.table import TableActor, TableRates
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
 from steadyrl.envs.probe import probe
+from steadyrl.ground.errors import BadInputError
 from steadyrl.policies import Policy
 from steadyrl.rollouts import Batch, Collector
 from steadyrl.runs.checks import shown
 from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import BadInputError
 
 MakeEnv = Callable[[], gym.Env[Any, Any]]
 Settings = TypeVar("Settings")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from steadyrl.algorithms.baselines import options
+from steadyrl.ground.errors import BadInputError
+from steadyrl.ground.files import is_too_deep
 from steadyrl.runs._penalty_check import penalty_problems
 from steadyrl.runs.config import RunConfig, field_types
-from steadyrl.runs.errors import BadInputError
-from steadyrl.runs.untrusted import is_too_deep
 
 MILLION: Final = 1_000_000
 

@@ -13,12 +13,13 @@ from typing import Final
 
 import numpy as np
 
-from steadyrl import measures, streams
+from steadyrl import measures
+from steadyrl.ground import streams
+from steadyrl.ground.errors import BadInputError, Interrupted, RunFailedError
 from steadyrl.rollouts import Batch, EpisodeError
 from steadyrl.rollouts.returns import discounted_returns
 from steadyrl.runs.build import MakeEnv, check_env, make_collector, make_learner, table_size
 from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import BadInputError, Interrupted, RunFailedError
 from steadyrl.runs.evaluation import rate, readings
 from steadyrl.runs.folder import Done
 from steadyrl.runs.record import Record

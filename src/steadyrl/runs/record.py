@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from steadyrl.ground.errors import CorruptError
 from steadyrl.runs import checkpoint, folder, metrics
 from steadyrl.runs.build import Learner
 from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import CorruptError
 
 SHARE: Final = 0.01
 """Of the time that checkpoints may cost where their frequency is not given."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import gymnasium as gym
 
+from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.policies import Policy
 from steadyrl.rollouts import EpisodeError
 from steadyrl.rollouts.collector import Source
@@ -15,7 +16,6 @@ from steadyrl.runs import checkpoint, evaluation, folder, metrics, trackers
 from steadyrl.runs.build import MakeEnv, env_name, make_collector, make_learner, maker
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import BadInputError, RunFailedError
 from steadyrl.runs.evaluation import Evaluation
 from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import Loop

@@ -19,14 +19,14 @@ from typing import Any, Final, cast
 import numpy as np
 from gymnasium import spaces
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.tabular import InStep, TabularReinforce
 from steadyrl.envs.maze import MazeEnv
+from steadyrl.ground.errors import Interrupted, LockedError, RunError
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts._maze import LONG, PATHS, CompiledMaze, MazeEpisodes
 from steadyrl.runs import folder
 from steadyrl.runs.build import check_env, make_collector, make_learner, maker
 from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import Interrupted, LockedError, RunError
 from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import TABLE_BOUNDARY
 from steadyrl.runs.record import Record

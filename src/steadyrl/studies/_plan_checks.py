@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import gymnasium as gym
 
+from steadyrl.ground.errors import BadInputError
 from steadyrl.runs.build import maker
 from steadyrl.runs.checks import field_problems, shown, unknown
 from steadyrl.runs.config import RunConfig, field_types
-from steadyrl.runs.errors import BadInputError
 from steadyrl.runs.together import MAZE
 from steadyrl.studies.tables import TABLES
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.errors import RunError
+from steadyrl.ground.files import check_entries, json_object
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.runs.checks import field_problems
 from steadyrl.runs.config import RunConfig, field_types
-from steadyrl.runs.errors import RunError
 from steadyrl.runs.metrics import NAME as METRICS
-from steadyrl.runs.untrusted import check_entries, json_object
 from steadyrl.studies.attempts import failure
 
 LAST: Final = 10

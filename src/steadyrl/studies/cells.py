@@ -13,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, Final
 
+from steadyrl.ground.errors import RunFailedError
+from steadyrl.ground.files import MOST_BYTES, on_disk
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import RunFailedError, on_disk
 from steadyrl.runs.lock import locked
 from steadyrl.runs.together import Ending
-from steadyrl.runs.untrusted import MOST_BYTES
 from steadyrl.studies import estimators, gradient_variance
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study, check_folder

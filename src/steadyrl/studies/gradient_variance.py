@@ -12,10 +12,10 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.tabular import InStep, TabularReinforce
 from steadyrl.envs.maze import MazeEnv
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts._maze import CompiledMaze
 from steadyrl.rollouts.returns import discounted_returns
 from steadyrl.runs.build import make_learner, maker

@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any, Final
 
 from steadyrl import measures
+from steadyrl.ground.errors import BadInputError
 from steadyrl.runs.checks import shown
 from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import BadInputError
 from steadyrl.runs.together import shared_key
 from steadyrl.studies.laws import all_laws
 

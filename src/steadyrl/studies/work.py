@@ -11,9 +11,9 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from steadyrl.ground.errors import Interrupted, LockedError, RunError
 from steadyrl.runs import folder
 from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import Interrupted, LockedError, RunError
 from steadyrl.runs.run import train
 from steadyrl.runs.signals import Stop
 from steadyrl.runs.together import Ending, shared_key, train_together

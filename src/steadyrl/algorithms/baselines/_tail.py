@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines.baseline import BaselineSettings, check_rate
+from steadyrl.ground.shapes import Array, Float
 
 
 @dataclass(frozen=True)

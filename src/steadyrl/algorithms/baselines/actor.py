@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
 

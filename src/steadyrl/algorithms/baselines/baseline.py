@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from steadyrl import measures
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines.actor import Actor
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.penalty import check as check_penalty
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.measures import Measure
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch

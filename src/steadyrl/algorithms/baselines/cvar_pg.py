@@ -15,10 +15,10 @@ over that share of the updates. Level 1 is the mean, with the best return as its
 
 from dataclasses import dataclass
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines._tail import TailSettings, check_tail, tail_weights
 from steadyrl.algorithms.baselines.actor import Actor, ascend
 from steadyrl.algorithms.baselines.baseline import Baseline
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.batch import Batch
 
 

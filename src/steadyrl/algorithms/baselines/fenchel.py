@@ -15,9 +15,9 @@ has no baseline, and with a small lam, y is large: 2 y R is then the mean's grad
 
 from dataclasses import dataclass
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines.actor import Actor, ascend
 from steadyrl.algorithms.baselines.baseline import Baseline, BaselineSettings, check_rate
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.batch import Batch
 
 

@@ -15,10 +15,10 @@ nothing where every step pays the same, as in the Maze; and where 2 lam |m| > 1 
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines._proximal import ProximalSettings, check_proximal, proximal_step
 from steadyrl.algorithms.baselines.actor import Actor
 from steadyrl.algorithms.baselines.baseline import Baseline
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.returns import generalised_advantages
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import Policy, TabularSoftmax
 
 

@@ -20,12 +20,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines._tail import TailSettings, check_tail, tail_weights
 from steadyrl.algorithms.baselines.actor import Actor, Weights
 from steadyrl.algorithms.baselines.baseline import Baseline
 from steadyrl.algorithms.baselines.mixed_policy import mixed
 from steadyrl.algorithms.scores import step_weights
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.returns import reward_to_go

@@ -13,11 +13,11 @@ the advantages: without it the step is not along the gradient of the objective.
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines._proximal import ProximalSettings, check_proximal, proximal_step
 from steadyrl.algorithms.baselines.actor import Actor
 from steadyrl.algorithms.baselines.baseline import Baseline, check_discount
 from steadyrl.algorithms.baselines.trvo import per_step_rewards
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.returns import generalised_advantages
 

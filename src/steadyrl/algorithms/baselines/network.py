@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines._divergence import divergence, fixed, law
 from steadyrl.algorithms.baselines.actor import Weights
 from steadyrl.algorithms.optimiser import Optimiser, parameters_of, put_back
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch

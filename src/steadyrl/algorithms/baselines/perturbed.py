@@ -24,10 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines.actor import Actor
 from steadyrl.algorithms.baselines.baseline import Baseline, BaselineSettings
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.batch import Batch
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines.perturbed import Perturbed
+from steadyrl.ground.shapes import Array, Float
 
 
 class SmoothedFunctional(Perturbed):

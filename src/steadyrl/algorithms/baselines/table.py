@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines.actor import Weights
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import TabularSoftmax
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts.batch import Batch

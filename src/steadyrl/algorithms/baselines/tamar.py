@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines.actor import Actor, ascend
 from steadyrl.algorithms.baselines.baseline import Baseline, BaselineSettings, check_rate
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.batch import Batch
 
 

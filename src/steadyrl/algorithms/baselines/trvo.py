@@ -18,10 +18,10 @@ from typing import Final
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.baselines.actor import Actor, Weights
 from steadyrl.algorithms.baselines.baseline import Baseline, BaselineSettings, check_discount
 from steadyrl.algorithms.scores import step_weights
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.returns import reward_to_go
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import gymnasium as gym
 from gymnasium import spaces
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.returns import discounted_returns
 
 WAYS: Final = (1.0, 2.0)

@@ -1,17 +1,62 @@
-"""Files that a stranger may have written: no links, no pipes, no gigabytes of text, no nesting without end."""
+"""Files: written whole or not at all, and read as if a stranger had written them.
+
+No links, no pipes, no gigabytes of text, no nesting without end.
+"""
 
 import json
 import os
+import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
 
-from steadyrl.runs.errors import CorruptError, on_disk
+from steadyrl.ground.errors import CorruptError, DiskError
 
 MOST_BYTES: Final = 2**24
 """Of a file of JSON or TOML."""
 DEEPEST: Final = 16
 """Tables and lists within each other."""
+
+
+class on_disk:  # noqa: N801  reads as `with on_disk(path):`
+    """Turn the operating system's complaint about a file into a DiskError that names it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if isinstance(error, OSError):
+            cure = "free or allow space there, or choose another folder, and give the same command again"
+            raise DiskError(f"{self.path}: {error.strerror or error}: {cure}") from error
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that, whenever the power goes, its old content or its new one is there."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Have the names in a folder safe on the disk: what is new in it, and what is gone."""
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def check_entries(folder: Path, names: Iterable[str] | None = None) -> None:

@@ -1,8 +1,6 @@
 """What can go wrong with a run, each with the exit code of the command."""
 
 import signal
-from pathlib import Path
-from types import TracebackType
 from typing import ClassVar, Final
 
 FAILED: Final = 1
@@ -59,18 +57,3 @@ class Interrupted(KeyboardInterrupt):
     def name(self) -> str:
         """SIGINT or SIGTERM."""
         return signal.Signals(self.number).name
-
-
-class on_disk:  # noqa: N801  reads as `with on_disk(path):`
-    """Turn the operating system's complaint about a file into a DiskError that names it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if isinstance(error, OSError):
-            cure = "free or allow space there, or choose another folder, and give the same command again"
-            raise DiskError(f"{self.path}: {error.strerror or error}: {cure}") from error

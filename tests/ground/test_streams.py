@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from steadyrl import streams
+from steadyrl.ground import streams
 
 
 def test_splitmix64_gives_its_published_outputs():

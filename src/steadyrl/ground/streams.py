@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, Float, IntArray
+from steadyrl.ground.shapes import Array, Float, IntArray
 
 GOLDEN: Final = 0x9E3779B97F4A7C15
 FIRST: Final = 0xBF58476D1CE4E5B9
