@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl.algorithms.tabular import Episodes
+from steadyrl.algorithms.in_step import Episodes
 from steadyrl.ground.shapes import Array, Float
 
 

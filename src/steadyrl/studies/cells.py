@@ -6,7 +6,7 @@ A line is named by its run's config and the study's table: what is there already
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -133,7 +133,7 @@ def _groups(runs: Iterable[tuple[str, RunConfig]], table: Table) -> Iterator[Run
     """Those that differ in their seed alone are trained in step; samples are drawn for each on its own."""
     groups: dict[str, list[tuple[str, RunConfig]]] = {}
     for name, config in runs:
-        key = config_hash(replace(config, seed=0)) if isinstance(table, Halts) else name
+        key = config_hash(config.replace(seed=0)) if isinstance(table, Halts) else name
         groups.setdefault(key, []).append((name, config))
     for group in groups.values():
         yield from (tuple(group[k : k + AT_ONCE]) for k in range(0, len(group), AT_ONCE))
