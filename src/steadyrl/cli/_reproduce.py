@@ -10,6 +10,7 @@ Name = Literal[
     "estimators",
     "gradient-variance",
     "maze",
+    "maze-goal",
     "sensitivity",
     "maze-best",
     "maze-search",
@@ -41,8 +42,8 @@ def reproduce(
     Args:
         study: `maze`, `lunarlander`, `pendulum`, `cheetah`: the paper's training; `sensitivity`: learning rates and
             lambdas; `gradient-variance`: of each measure while it learns; `estimators`: bias and variance against exact
-            gradients; `maze-best`, `maze-search`, `maze-windows`, `baselines`, `baselines-lunarlander`: beyond the
-            paper; or `all`.
+            gradients; `maze-goal`: what the reward of the goal matters; `maze-best`, `maze-search`, `maze-windows`,
+            `baselines`, `baselines-lunarlander`: beyond the paper; or `all`.
         out: Where to write.
         budget: quick is for a look in minutes.
         seeds: Seeds of each combination, instead of the study's.
