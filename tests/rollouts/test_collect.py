@@ -42,7 +42,7 @@ MAZES = [
     {"noise": "gaussian"},
     {"noise": "pareto"},
     {"noise": "uniform", "max_steps": 23},
-    {"noise": "handcraft", "goal_reward": 10.0},
+    {"noise": "handcraft", "goal_reward": -1.0},
     {"layout": ["S.R.G", ".#.#.", "....."]},
     {"layout": ["SRG"], "max_steps": 5},
 ]

@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-
 from steadyrl.algorithms.baselines.perturbed import PerturbedSettings, gain
 from steadyrl.algorithms.baselines.smoothed_functional import SmoothedFunctional
 from steadyrl.algorithms.baselines.spsa import SPSA
+
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.ground import streams
 from tests.algorithms.baselines import even
