@@ -74,7 +74,7 @@ class GymnasiumStepper:
 
     def step(self, slots: NDArray[np.int64], actions: NDArray[Any]) -> Stepped:
         """Step the environments of the given slots, one after the other."""
-        chosen = actions.tolist() if self._discrete else actions
+        chosen = actions.tolist() if self._discrete else [actions[k, ...] for k in range(len(actions))]
         results = []
         for k, (slot, action) in enumerate(zip(slots.tolist(), chosen, strict=True)):
             try:
