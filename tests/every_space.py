@@ -1,6 +1,7 @@
 """Every kind of space that is supported, some that are not, and an environment with any two of them."""
 
 from collections import OrderedDict
+from copy import deepcopy
 
 import gymnasium as gym
 import numpy as np
@@ -48,7 +49,7 @@ class Walk(gym.Env):
     """Eight steps with observations and actions of any space; what is not in the action space is refused."""
 
     def __init__(self, observation_space, action_space):
-        self.observation_space, self.action_space = observation_space, action_space
+        self.observation_space, self.action_space = deepcopy(observation_space), deepcopy(action_space)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)

@@ -34,8 +34,9 @@ TABLE = {
     "words for observations": (
         ["tests.runs.envs:Words-v0"],
         2,
-        "env = tests.runs.envs:Words-v0: observation_space = Text(1, 5, charset=ab): must be Box, Discrete, MultiDiscrete, "
-        "MultiBinary, or a Dict or Tuple of these; make it one of them with gymnasium.wrappers.TransformObservation",
+        "env = tests.runs.envs:Words-v0: observation_space = Text(1, 5, charset=ab): must be Box, Discrete, "
+        "MultiDiscrete, MultiBinary, or a Dict or Tuple of these; make it one of them with "
+        "gymnasium.wrappers.TransformObservation",
     ),
     "never ends": (
         ["tests.runs.envs:Endless-v0"],

@@ -20,6 +20,7 @@ WIDTH: Final = 32
 
 Source = str | Callable[[], gym.Env[Any, Any]] | gym.Env[Any, Any]
 """An environment id, a function that makes one, or one environment."""
+Codecs = tuple[ObservationCodec, ActionCodec]
 
 
 class Collector:
@@ -59,7 +60,8 @@ class Collector:
         own = self._make()
         self.observation_space, self.action_space = own.observation_space, own.action_space
         """The environment's own, from which policies are made; a Batch has their elements as `envs.codecs` says."""
-        self._first = flat(own)
+        self._codecs = ObservationCodec(own.observation_space), ActionCodec(own.action_space)
+        self._first = flat(own, self._codecs)
         self.limit = _limit(self._first) if limit is None else limit
         self._compiled = CompiledMaze.of(self._first) if backend == "auto" and limit is None else None
         self._stepper: Stepper | None = None
@@ -84,7 +86,7 @@ class Collector:
         fast: Stepper | None = None
         if self._backend == "auto":
             fast = MujocoStepper.of(self._first, self._width) or LanderStepper.of(self._first, self._width)
-        return fast or GymnasiumStepper(lambda: flat(self._make()), self._width)
+        return fast or GymnasiumStepper(lambda: flat(self._make(), self._codecs), self._width)
 
     def _make(self) -> gym.Env[Any, Any]:
         if isinstance(self._source, gym.Env):
@@ -103,10 +105,13 @@ def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, 
         collector.close()
 
 
-def flat(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
-    """The environment with observations and actions as a Batch has them; itself, if they are so already."""
-    observations, actions = ObservationCodec(env.observation_space), ActionCodec(env.action_space)
-    if observations.batch_space is env.observation_space and actions.batch_space is env.action_space:
+def flat(env: gym.Env[Any, Any], codecs: Codecs | None = None) -> gym.Env[Any, Any]:
+    """The environment with observations and actions as a Batch has them; itself, if they are so already.
+
+    `codecs`, if there are some for its spaces already, are not made again.
+    """
+    observations, actions = codecs or (ObservationCodec(env.observation_space), ActionCodec(env.action_space))
+    if observations.batch_space is observations.space and actions.batch_space is actions.space:
         return env
     return _Flat(env, observations, actions)
 
