@@ -511,5 +511,7 @@ def test_observations_and_actions_that_do_not_fit_are_refused():
         policy.act(np.array([[-1, 0, 0]]), rng.random((1, 6)))
     with pytest.raises(ValueError, match=r"observation = \[0 0 0\]: must be in MultiDiscrete\(.*start=\[ 1  0 -1\]\)"):
         policy.predict(np.zeros(3, dtype=int))
+    with pytest.raises(ValueError, match="observations of dtype float64: must be whole numbers"):
+        make(spaces.Discrete(4), ACTIONS["box"]).predict(2.0)
     with pytest.raises(ValueError, match=r"actions of shape \(2, 5\): must be \(2, 6\)"):
         policy.log_prob(np.array([[1, 0, 0]] * 2), np.zeros((2, 5)))

@@ -38,6 +38,8 @@ class ObservationCodec:
 
     def encode(self, observation: Any) -> NDArray[Any]:
         """One observation, or many: each of its arrays then has the same axes in front."""
+        if self.batch_space is self.space:  # whoever takes the array looks at it
+            return np.asarray(observation)
         if not self.is_tree:
             return self._parts[0].from_zero(np.asarray(observation))
         vectors = [part.vector(observation) for part in self._parts]
@@ -80,8 +82,8 @@ class _Part:
         return f"observation{place(self.path)}"
 
     def from_zero(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Discrete numbers counted from 0, and checked; any others as they are."""
-        return self._index(array).astype(np.dtype(self.space.dtype), copy=False) if self.counts.size else array
+        """Discrete numbers counted from 0, and checked."""
+        return self._index(array).astype(np.dtype(self.space.dtype), copy=False)
 
     def vector(self, observation: Any) -> NDArray[Any]:
         """(..., size): this part of a tree, flat or one-hot."""

@@ -56,6 +56,8 @@ class Features:
         return torch.zeros(*leading, self.size, dtype=dtype).scatter(-1, index, 1.0)
 
     def _index(self, observations: NDArray[Any]) -> NDArray[np.int64]:
+        if observations.dtype.kind not in "iub":
+            raise ValueError(f"observations of dtype {observations.dtype}: must be whole numbers")
         outside = (observations < 0) | (observations >= self.counts)
         if outside.any():
             wrong = observations[outside.any(axis=-1)][0].squeeze()
