@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from torch import nn
 from torch.distributions import Categorical, Independent, Normal
 
+from steadyrl.envs.spaces import choices
 from steadyrl.ground import streams
 from steadyrl.policies import Policy
 from steadyrl.policies._forward import ACTIVATIONS, dense
@@ -26,16 +27,18 @@ OBSERVATIONS = {
     "doubles": spaces.Box(-np.inf, np.inf, (18,), np.float64),
     "discrete": spaces.Discrete(7, start=-2),
     "multidiscrete": spaces.MultiDiscrete([3, 4, 2], start=[1, 0, -1]),
+    "multibinary": spaces.MultiBinary([2, 3]),
 }
 ACTIONS = {
     "discrete": spaces.Discrete(4),
     "from three": spaces.Discrete(5, start=3),
     "multidiscrete": spaces.MultiDiscrete([[2, 3], [4, 2]], start=[[0, 1], [0, -2]]),
+    "multibinary": spaces.MultiBinary([2, 2]),
     "box": spaces.Box(-1, 1, (6,)),
     "torques": spaces.Box(np.array([[-2.0], [0.0]]), np.array([[2.0], [100.0]]), dtype=np.float64),
     "unbounded": spaces.Box(-np.inf, np.inf, (2,)),
 }
-DISCRETE = ("discrete", "from three", "multidiscrete")
+DISCRETE = ("discrete", "from three", "multidiscrete", "multibinary")
 BOXES = ("box", "torques", "unbounded")
 SMALL = {"hidden": (16, 16)}
 rng = np.random.default_rng(0)
@@ -52,7 +55,12 @@ def make(seen, done, **options):
 
 
 def some(space, k):
-    """k observations, or actions, of a space."""
+    """k observations, or actions, of a space, as a Batch has them."""
+    return own(space, k) - getattr(space, "start", np.int8(0))
+
+
+def own(space, k):
+    """k observations, or actions, of a space, as the environment has them."""
     if isinstance(space, spaces.Box) and np.dtype(space.dtype).kind == "f":
         return rng.normal(size=(k, *space.shape)).astype(space.dtype)
     space.seed(int(rng.integers(2**31)))
@@ -160,12 +168,12 @@ def test_discrete_actions_come_as_often_as_their_probabilities_say(done):
     observation = some(seen, 1)
     actions = policy.act(np.repeat(observation, n, axis=0), rng.random((n, policy.uniforms_per_action)))
     assert actions.dtype == done.dtype
-    assert all(done.contains(action) for action in actions[:100])
-    logits, start = forward(policy, observation)[0], np.reshape(done.start, -1)
+    assert all(done.contains(action) for action in actions[:100] + getattr(done, "start", np.int8(0)))
+    logits = forward(policy, observation)[0]
     for d, count in enumerate(policy.head.counts):
         part, logits = logits[:count], logits[count:]
         p = np.exp(part - part.max()) / np.exp(part - part.max()).sum()
-        share = np.bincount(actions.reshape(n, -1)[:, d] - start[d], minlength=count) / n
+        share = np.bincount(actions.reshape(n, -1)[:, d], minlength=count) / n
         assert (np.abs(share - p) <= 5 * np.sqrt(p * (1 - p) / n)).all()
 
 
@@ -209,7 +217,7 @@ def test_real_actions_are_normal_about_their_mean(done, tanh, scale):
 def test_log_prob_and_entropy_of_discrete_actions_are_torchs(seen, done):
     policy = make(seen, done, dtype=torch.float64, output_gain=4.0)
     observations, actions = some(seen, 15), some(done, 15)
-    logits, index = torch.tensor(forward(policy, observations)), actions.reshape(15, -1) - np.reshape(done.start, -1)
+    logits, index = torch.tensor(forward(policy, observations)), actions.reshape(15, -1)
     parts = [Categorical(logits=part) for part in logits.split(policy.head.counts, dim=-1)]
     expected = sum(part.log_prob(torch.tensor(index[:, d])) for d, part in enumerate(parts))
     torch.testing.assert_close(policy.log_prob(observations, actions), expected, rtol=1e-12, atol=1e-12)
@@ -267,7 +275,7 @@ def test_every_parameter_gets_the_gradient_of_finite_differences(done):
 def test_predict_takes_one_observation_or_many(seen, done):
     policy = make(seen, done, initial_log_std=1.0) if isinstance(done, spaces.Box) else make(seen, done)
     assert isinstance(policy, Policy)
-    observations = some(seen, 6)
+    observations = own(seen, 6)
     for options in ({}, {"deterministic": False, "rng": 5}):
         many = policy.predict(observations, **options)
         assert all(done.contains(np.asarray(action, dtype=done.dtype)) for action in many)
@@ -275,7 +283,8 @@ def test_predict_takes_one_observation_or_many(seen, done):
         np.testing.assert_array_equal(one, many[0])
         assert isinstance(one, int) == isinstance(done, spaces.Discrete)
     if not isinstance(done, spaces.Box):
-        assert (policy.log_prob(observations, policy.predict(observations)) >= -policy.entropy(observations)).all()
+        batch = observations - getattr(seen, "start", 0), policy.predict(observations) - getattr(done, "start", 0)
+        assert (policy.log_prob(*batch) >= -policy.entropy(batch[0])).all()
     again = np.random.default_rng(5)
     np.testing.assert_array_equal(policy.predict(observations, False, again), many)
     drawn = [policy.predict(observations, False, again).tolist() for _ in range(20)]
@@ -414,8 +423,7 @@ class Picture(nn.Module):
 @pytest.mark.parametrize("done", ACTIONS.values(), ids=ACTIONS)
 def test_a_module_of_ones_own_is_a_policy(done):
     seen = OBSERVATIONS["picture"]
-    size = sum(np.ravel(done.nvec)) if isinstance(done, spaces.MultiDiscrete) else getattr(done, "n", None)
-    policy = ModulePolicy(Picture(int(size or np.prod(done.shape))), seen, done)
+    policy = ModulePolicy(Picture(int(choices(done).sum() or np.prod(done.shape))), seen, done)
     assert isinstance(policy, Policy)
     observations, u = some(seen, 12), rng.random((12, policy.uniforms_per_action))
     actions = policy.act(observations, u)
@@ -448,18 +456,17 @@ def test_a_module_is_a_policy_with_the_log_prob_of_the_network_it_copies():
 # ---- refusals
 
 WRONG = {
-    "Dict observations": (lambda: make(spaces.Dict(), ACTIONS["discrete"]), "FlattenObservation"),
+    "an empty Dict": (lambda: make(spaces.Dict(), ACTIONS["discrete"]), "at least one number"),
     "no observation": (lambda: make(spaces.Box(0, 1, (0,)), ACTIONS["discrete"]), "at least one number"),
-    "binary actions": (lambda: make(OBSERVATIONS["box"], spaces.MultiBinary(3)), "must be Discrete or MultiDiscrete"),
     "Box for logits": (
         lambda: CategoricalNetwork(OBSERVATIONS["box"], ACTIONS["box"]),
-        "must be Discrete or MultiDiscrete",
+        "must be Discrete, MultiDiscrete or MultiBinary for a softmax",
     ),
     "Discrete for means": (
         lambda: GaussianNetwork(OBSERVATIONS["box"], ACTIONS["discrete"]),
-        "must be a Box of real numbers",
+        "must be a Box of real numbers for a normal distribution",
     ),
-    "whole numbers": (lambda: make(OBSERVATIONS["box"], OBSERVATIONS["picture"]), "must be a Box of real numbers"),
+    "whole numbers": (lambda: make(OBSERVATIONS["box"], OBSERVATIONS["picture"]), "or a Box of real numbers"),
     "hidden": (lambda: make(OBSERVATIONS["box"], ACTIONS["box"], hidden=(8, 0)), r"hidden = \(8, 0\): must be whole"),
     "activation": (lambda: make(OBSERVATIONS["box"], ACTIONS["box"], activation="step"), "must be one of relu, tanh"),
     "gain": (lambda: make(OBSERVATIONS["box"], ACTIONS["box"], output_gain=np.nan), "output_gain = nan"),
@@ -495,12 +502,16 @@ def test_observations_and_actions_that_do_not_fit_are_refused():
         policy.entropy(np.zeros(7))
     with pytest.raises(ValueError, match=r"actions of shape \(3,\): must be \(2,\)"):
         policy.log_prob(np.zeros((2, 8)), np.array([3, 3, 3]))
-    with pytest.raises(ValueError, match=r"actions outside their space; .* batch\.mask"):
-        policy.log_prob(np.zeros((2, 8)), np.array([3, 0]))
+    with pytest.raises(ValueError, match=r"actions outside Discrete\(5\): must be counted from 0, as a Batch has them"):
+        policy.log_prob(np.zeros((2, 8)), np.array([3, 5]))
     policy = make(OBSERVATIONS["multidiscrete"], ACTIONS["box"])
-    with pytest.raises(ValueError, match=r"observation \[1 4 0\]: outside its space"):
+    with pytest.raises(ValueError, match=r"observation \[1 4 0\]: must be in MultiDiscrete\(\[3 4 2\]\), as a Batch"):
         policy.entropy(np.array([[1, 0, 0], [1, 4, 0]]))
-    with pytest.raises(ValueError, match=r"observation \[0 0 0\]: outside its space"):
-        policy.act(np.zeros((1, 3), dtype=int), rng.random((1, 6)))
+    with pytest.raises(ValueError, match=r"observation \[-1  0  0\]: must be in MultiDiscrete"):
+        policy.act(np.array([[-1, 0, 0]]), rng.random((1, 6)))
+    with pytest.raises(ValueError, match=r"observation = \[0 0 0\]: must be in MultiDiscrete\(.*start=\[ 1  0 -1\]\)"):
+        policy.predict(np.zeros(3, dtype=int))
+    with pytest.raises(ValueError, match="observations of dtype float64: must be whole numbers"):
+        make(spaces.Discrete(4), ACTIONS["box"]).predict(2.0)
     with pytest.raises(ValueError, match=r"actions of shape \(2, 5\): must be \(2, 6\)"):
         policy.log_prob(np.array([[1, 0, 0]] * 2), np.zeros((2, 5)))

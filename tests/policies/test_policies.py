@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from steadyrl.envs.codecs import ActionCodec
+from steadyrl.envs.spaces import choices
 from steadyrl.policies import Policy, RandomPolicy, TabularSoftmax
 from steadyrl.policies.protocol import categorical
 
@@ -37,7 +39,8 @@ def test_categorical_never_leaves_the_table():
     "space",
     [
         spaces.Discrete(5, start=3),
-        spaces.MultiDiscrete([2, 7]),
+        spaces.MultiDiscrete([2, 7], start=[1, -3]),
+        spaces.MultiBinary([2, 3]),
         spaces.Box(-2.0, 3.0, (2, 2)),
         spaces.Box(-np.inf, np.inf, (3,)),
     ],
@@ -46,13 +49,22 @@ def test_random_actions_fill_their_space(space):
     policy = RandomPolicy(space)
     u = np.random.default_rng(0).random((500, policy.uniforms_per_action))
     actions = policy.act(np.zeros((500, 4)), u)
-    assert all(space.contains(a) for a in actions) or isinstance(space, spaces.Discrete)
-    if isinstance(space, spaces.Discrete):
-        assert set(actions.tolist()) == {3, 4, 5, 6, 7}
-    else:
-        assert actions.shape == (500, *space.shape)
+    own = ActionCodec(space).decode(actions)
+    assert all(space.contains(action) for action in own)
+    assert actions.shape == (500, *space.shape)
+    if not isinstance(space, spaces.Box):
+        counts = [len(set(column)) for column in actions.reshape(500, -1).T.tolist()]
+        np.testing.assert_array_equal(counts, choices(space))
 
 
-def test_other_action_spaces_are_refused():
-    with pytest.raises(ValueError, match="must be Discrete, MultiDiscrete or Box"):
-        RandomPolicy(spaces.MultiBinary(3))
+def test_a_table_predicts_in_the_numbers_of_its_environment():
+    theta = np.log(np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]]))
+    policy = TabularSoftmax(theta, first_state=-4, first_action=10)
+    assert [policy.predict(observation) for observation in (-4, -3, -2)] == [11, 10, 11]
+    assert {policy.predict(-4, deterministic=False) for _ in range(200)} == {10, 11}
+    u = np.random.default_rng(0).random((50, 1))
+    states = np.arange(50) % 3
+    np.testing.assert_array_equal(policy.act(states, u), TabularSoftmax(theta).act(states, u))
+    for wrong in (-5, -1, 0):
+        with pytest.raises(ValueError, match=f"observation = {wrong}: must be one of -4 to -2"):
+            policy.predict(wrong)

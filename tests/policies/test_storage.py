@@ -15,8 +15,9 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
+from steadyrl.envs.codecs import ObservationCodec
+from steadyrl.ground import files
 from steadyrl.policies import RandomPolicy, TabularSoftmax, onnx_export, storage
-from steadyrl.policies._spaces import from_json, to_json
 from steadyrl.policies.modules import ModulePolicy
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
 from steadyrl.policies.onnx_export import export
@@ -26,6 +27,7 @@ from steadyrl.policies.values import ValueNetwork
 torch.set_num_threads(1)
 
 BOX, STATES = spaces.Box(-1, 1, (3,)), spaces.Discrete(5, start=1)
+TREE = spaces.Dict({"b": BOX, "a": spaces.Tuple((STATES, spaces.MultiBinary(2)))})
 BOUNDS = spaces.Box(np.array([-2.0, 0.1], np.float32), np.array([2.0, np.inf], np.float32))
 
 
@@ -41,8 +43,15 @@ POLICIES = {
     "unscaled": lambda: GaussianNetwork(BOX, BOUNDS, hidden=(), scale_to_bounds=False),
     "module": lambda: ModulePolicy(module(), BOX, BOUNDS, block=4),
     "table": lambda: TabularSoftmax(np.random.default_rng(0).normal(size=(6, 4))),
+    "table from elsewhere": lambda: TabularSoftmax(np.random.default_rng(0).normal(size=(6, 4)), 2, -3),
+    "tree": lambda: CategoricalNetwork(TREE, spaces.MultiBinary([2, 2]), hidden=(4,), seed=3),
 }
 ALL = POLICIES | {"value": lambda: ValueNetwork(spaces.MultiDiscrete([2, 3]), hidden=(4,), activation="elu")}
+
+
+def observed(policy):
+    """The observation space of the environment."""
+    return getattr(policy, "observation_space", None) or spaces.Discrete(6, start=policy.first_state)
 
 
 def small():
@@ -69,8 +78,9 @@ def test_what_is_saved_comes_back_to_the_bit(name, tmp_path):
     save(policy, path)
     again = load(path, module=module() if name == "module" else None)
     assert type(again) is type(policy)
-    if name == "table":
+    if isinstance(policy, TabularSoftmax):
         np.testing.assert_array_equal(again.theta, policy.theta)
+        assert (again.first_state, again.first_action) == (policy.first_state, policy.first_action)
     else:
         assert again.description() == policy.description()
         assert again.observation_space == policy.observation_space
@@ -89,37 +99,16 @@ def test_a_loaded_policy_acts_alike_and_learns_on(name, tmp_path):
     else:
         save(policy, path)
     again = load(path, module=module() if name == "module" else None)
-    seen = getattr(policy, "observation_space", spaces.Discrete(6))
-    observations = np.stack([seen.sample() for _ in range(20)])
+    seen = observed(policy)
+    for observation in (seen.sample() for _ in range(5)):
+        np.testing.assert_array_equal(again.predict(observation), policy.predict(observation))
+    observations = np.stack([ObservationCodec(seen).encode(seen.sample()) for _ in range(20)])
     u = rng.random((20, policy.uniforms_per_action))
     np.testing.assert_array_equal(again.act(observations, u), policy.act(observations, u))
     if isinstance(again, nn.Module):
         assert again.action_space == policy.action_space
         again.log_prob(observations, again.act(observations, u)).sum().backward()
         assert all(p.grad is not None for p in again.parameters())
-
-
-@pytest.mark.parametrize(
-    "space",
-    [
-        spaces.Box(-np.inf, np.inf, (2, 3)),
-        spaces.Box(np.array([0.1, -np.inf]), np.array([0.3, 7.0]), dtype=np.float64),
-        spaces.Box(0, 255, (2, 2), np.uint8),
-        spaces.Box(-(2**62) - 1, 2**62 + 1, (1,), np.int64),
-        spaces.Box(0, 1, ()),
-        spaces.Discrete(4, start=-3),
-        spaces.MultiDiscrete([[2, 3], [4, 5]], start=[[1, 0], [0, -1]]),
-        spaces.MultiDiscrete([2, 3], dtype=np.int32),
-    ],
-    ids=str,
-)
-def test_spaces_survive_json(space):
-    again = from_json(json.loads(json.dumps(to_json(space), allow_nan=False)), 100)
-    assert again == space
-    assert again.dtype == space.dtype
-    if isinstance(space, spaces.Box):  # whose equality is approximate
-        np.testing.assert_array_equal(again.low, space.low, strict=True)
-        np.testing.assert_array_equal(again.high, space.high, strict=True)
 
 
 def test_a_table_is_saved_and_loaded_without_torch(tmp_path):
@@ -150,7 +139,7 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkey
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(storage.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         save(TabularSoftmax(np.eye(3)), path)
     assert [file.name for file in tmp_path.iterdir()] == ["policy"]
@@ -217,6 +206,14 @@ def test_foreign_files_are_refused(raw, tmp_path, monkeypatch):
     assert not Path("executed").exists()
 
 
+def nested(depth):
+    """A space in a Tuple in a Tuple ..."""
+    space = {"kind": "Discrete", "n": 2, "start": 0, "dtype": "int64"}
+    for _ in range(depth):
+        space = {"kind": "Tuple", "spaces": [space]}
+    return space
+
+
 FORGED = {
     "format": ({"format": 2}, "format 2, but this version of steadyrl reads format 1"),
     "class": ({"class": "os.system"}, "class 'os.system' is unknown: must be one of TabularSoftmax, Categ"),
@@ -231,7 +228,9 @@ FORGED = {
     "activation": ({"activation": "__import__('os')"}, "must be one of relu"),
     "dtype": ({"dtype": "float16"}, "does not fit"),
     "other dtype": ({"dtype": "float64"}, "float32 in the file, torch.float64 in the module"),
-    "space": ({"action_space": {"kind": "Tuple", "dtype": "int64"}}, "must be Box, Discrete"),
+    "space": ({"action_space": {"kind": "Text", "dtype": "int64"}}, "must be one of Box, Discrete"),
+    "a tree of actions": ({"action_space": {"kind": "Tuple", "spaces": []}}, "must be Discrete, MultiDiscrete"),
+    "a tree without end": ({"observation_space": nested(33)}, "must be at most 32 deep"),
     "no space": ({"action_space": None}, "does not fit"),
     "space dtype": ({"action_space": {"kind": "Discrete", "dtype": "object"}}, "must be one of float32"),
     "huge space": (
@@ -254,6 +253,9 @@ def test_a_missing_field_is_named():
     with pytest.raises(ValueError, match=r"file: .*'theta'"):
         from_bytes(forged(raw, **{"class": "TabularSoftmax"}), "file")
     table = to_bytes(TabularSoftmax(np.eye(2)))
+    for wrong in ("0", True, 2**64, None):
+        with pytest.raises(ValueError, match=r"file: .*first_state = .*: must be a whole number"):
+            from_bytes(forged(table, first_state=wrong), "file")
     with pytest.raises(ValueError, match=r"file: .*'observation_space'"):
         from_bytes(forged(table, **{"class": "CategoricalNetwork"}), "file")
 
@@ -298,10 +300,11 @@ def test_onnxruntime_gives_the_same_actions(name, tmp_path, onnxruntime):
     policy, path = POLICIES[name](), str(tmp_path / "policy.onnx")
     export(policy, path)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    seen = getattr(policy, "observation_space", spaces.Discrete(6))
+    seen = observed(policy)
     seen.seed(0)
-    observations = np.stack([seen.sample() for _ in range(50)])
-    predicted = policy.predict(observations) if name != "table" else policy.theta[observations].argmax(axis=-1)
+    samples = [seen.sample() for _ in range(50)]
+    predicted = np.stack([policy.predict(observation) for observation in samples])
+    observations = np.stack([ObservationCodec(seen).encode(one) for one in samples] if name == "tree" else samples)
     given = observations.astype(np.float64) if name == "gaussian" else observations
     for k in (1, 2, 50):
         (actions,) = session.run(["action"], {"observation": given[:k]})

@@ -275,26 +275,6 @@ def test_an_environment_that_raises_in_reset_is_named():
         collect(RandomPolicy(Counter.action_space), Dead, 2, 0, limit=5)
 
 
-def test_trees_of_boxes_are_flattened_and_other_trees_refused():
-    class Tree(Counter):
-        observation_space = spaces.Dict({"a": spaces.Box(-1, 1, (2,)), "b": spaces.Box(-1, 1, (1,))})
-
-        def reset(self, *, seed=None, options=None):
-            super().reset(seed=seed)
-            return {"a": np.ones(2, np.float32), "b": np.zeros(1, np.float32)}, {}
-
-        def step(self, action):
-            _, *rest = super().step(action)
-            return {"a": np.ones(2, np.float32), "b": np.zeros(1, np.float32)}, *rest
-
-    class Pair(Tree):
-        observation_space = spaces.Tuple((spaces.Discrete(2), spaces.Discrete(2)))
-
-    assert collect(RandomPolicy(Tree.action_space), Tree, 3, 0, limit=9).observations.shape[-1] == 3
-    with pytest.raises(ValueError, match=r"observation space Tuple.*FlattenObservation"):
-        Collector(Pair, limit=9)
-
-
 def test_bad_requests_are_refused():
     with pytest.raises(ValueError, match="n = 0: must be >= 1"):
         collect(walker(0), "steadyrl/Maze-v0", 0, 0)

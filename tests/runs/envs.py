@@ -38,8 +38,10 @@ class Walk(gym.Env):
         return self.place, reward, False, self.t >= 10 and self.fault != "endless", {}
 
 
-class Tree(Walk):
-    observation_space = spaces.Tuple((spaces.Discrete(5), spaces.Discrete(5)))
+class Words(Walk):
+    """Says where it is."""
+
+    observation_space = spaces.Text(5, charset="ab")
 
 
 class Pull(Walk):
@@ -54,7 +56,7 @@ class Pull(Walk):
 gym.register("Walk-v0", entry_point=Walk, max_episode_steps=20)
 gym.register("Pull-v0", entry_point=Pull, max_episode_steps=20)
 gym.register("Endless-v0", entry_point=lambda: Walk("endless"))
-gym.register("Tree-v0", entry_point=Tree, max_episode_steps=20)
+gym.register("Words-v0", entry_point=Words, max_episode_steps=20)
 
 
 def remembering():

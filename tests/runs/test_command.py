@@ -15,7 +15,6 @@ ROOT = Path(__file__).parents[2]
 MAZE = "steadyrl/Maze-v0"
 SHORT = ["--n", "4", "--updates", "4", "--checkpoint-every", "2", "--quiet"]
 
-TREE = "Tuple(Discrete(5), Discrete(5))"
 # Arguments after `train`, exit code, what standard error says. {at} is the test's own folder.
 TABLE = {
     "unknown environment": (["Nope-v0"], 2, "env = Nope-v0: Environment `Nope` doesn't exist. Did you mean: `Hopper`?"),
@@ -32,11 +31,12 @@ TABLE = {
         "<TimeLimit<OrderEnforcing<Walk<Walk-v0>>>>: episode 0, step 1: raised ValueError: "
         "not enough values to unpack (expected 5, got 3)",
     ),
-    "a tree of observations": (
-        ["tests.runs.envs:Tree-v0"],
+    "words for observations": (
+        ["tests.runs.envs:Words-v0"],
         2,
-        f"env = tests.runs.envs:Tree-v0: observation space {TREE}: must be Box, Discrete, MultiDiscrete or a Dict of "
-        "Boxes; wrap the environment in gymnasium.wrappers.FlattenObservation",
+        "env = tests.runs.envs:Words-v0: observation_space = Text(1, 5, charset=ab): must be Box, Discrete, "
+        "MultiDiscrete, MultiBinary, or a Dict or Tuple of these; make it one of them with "
+        "gymnasium.wrappers.TransformObservation",
     ),
     "never ends": (
         ["tests.runs.envs:Endless-v0"],

@@ -113,7 +113,10 @@ def test_what_a_failed_run_had_reached_stays(tmp_path):
     [
         ({"env": "Nope-v0"}, r"env = Nope-v0: Environment `Nope` doesn't exist\. Did you mean"),
         ({"env": "tests.runs.envs:Endless-v0"}, "has no time limit: give limit, the longest an episode may last"),
-        ({"env": "tests.runs.envs:Tree-v0"}, r"wrap the environment in gymnasium\.wrappers\.FlattenObservation"),
+        (
+            {"env": "tests.runs.envs:Words-v0"},
+            r"observation_space = Text.*: must be Box, .* gymnasium\.wrappers\.Transf",
+        ),
         (
             {"env": walk_with(fault="tuple")},
             r"step 1: raised ValueError: not enough values to unpack \(expected 5, got 3\)",

@@ -8,6 +8,7 @@ from gymnasium import spaces
 from steadyrl.actors.actor import Actor
 from steadyrl.actors.options import GaussianOptions, NetworkOptions, TableOptions
 from steadyrl.actors.table import TableActor
+from steadyrl.envs.spaces import table
 from steadyrl.ground import streams
 
 Kind = Literal["table", "network", "gaussian"]
@@ -25,7 +26,7 @@ NAMES: Final[Mapping[Kind, str]] = {
 
 def kind_of(policy: str, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> Kind:
     """Which kind of actor a run has, where `policy` is auto, tabular or network (ValueError if it cannot be)."""
-    if policy != "network" and _starts_at_0(observation_space) and _starts_at_0(action_space):
+    if policy != "network" and table(observation_space, action_space) is not None:
         return "table"
     if policy == "tabular":
         raise ValueError(
@@ -44,13 +45,19 @@ def make_actor(
     place: int = 0,
 ) -> Actor:
     """An actor for these spaces; `place` makes a second and a third one begin with other weights."""
+    size = table(observation_space, action_space)
+    if isinstance(options, TableOptions) and size is not None:
+        return TableActor(
+            size.states,
+            size.actions,
+            options,
+            value_factor,
+            first_state=size.first_state,
+            first_action=size.first_action,
+        )
     if isinstance(options, TableOptions):
-        return TableActor(int(observation_space.n), int(action_space.n), options, value_factor)  # type: ignore[attr-defined]
+        raise TypeError(f"a table cannot be had for observations in {observation_space}, actions in {action_space}")
     from steadyrl.actors.make_network import network_actor  # noqa: PLC0415  a table needs no torch
 
     own_seed = streams.key(seed, streams.INITIAL, place) if place else seed
     return network_actor(observation_space, action_space, options, value_factor, own_seed)
-
-
-def _starts_at_0(space: spaces.Space[Any]) -> bool:
-    return isinstance(space, spaces.Discrete) and space.start == 0

@@ -16,8 +16,27 @@ class TableActor(Stateful):
 
     parts = ("theta", "value")
 
-    def __init__(self, states: int, actions: int, options: TableOptions, value_factor: float = 10.0) -> None:
-        """`value_factor` is the value's learning rate over the policy's where the options have none."""
+    def __init__(
+        self,
+        states: int,
+        actions: int,
+        options: TableOptions,
+        value_factor: float = 10.0,
+        *,
+        first_state: int = 0,
+        first_action: int = 0,
+    ) -> None:
+        """Begin with a uniform policy.
+
+        Args:
+            states: Rows.
+            actions: Columns.
+            options: The learning rates.
+            value_factor: The value's learning rate over the policy's where the options have none.
+            first_state: The environment's own number of state 0.
+            first_action: The environment's own number of action 0.
+        """
+        self._starts = (first_state, first_action)
         self.policy_rate = options.policy_rate
         self.value_rate = options.value_rate or value_factor * options.policy_rate
         self.theta: Float[Array, "states actions"] = np.zeros((states, actions))
@@ -26,7 +45,7 @@ class TableActor(Stateful):
     @property
     def policy(self) -> TabularSoftmax:
         """Who acts now."""
-        return TabularSoftmax(self.theta.copy())
+        return TabularSoftmax(self.theta.copy(), *self._starts)
 
     def parameters(self) -> Float[Array, " d"]:
         """theta, row after row."""

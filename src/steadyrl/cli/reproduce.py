@@ -34,7 +34,8 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
         metavar="STUDY",
         help="maze, lunarlander, pendulum, cheetah: the paper's training; sensitivity: learning rates and lambdas; "
         "gradient-variance: of each measure while it learns; estimators: bias and variance against exact gradients; "
-        "maze-goal: how much the goal's reward matters; maze-best, maze-search, maze-windows, baselines, baselines-lunarlander: beyond the paper; or all",
+        "maze-goal: how much the goal's reward matters; maze-best, maze-search, maze-windows, baselines, "
+        "baselines-lunarlander: beyond the paper; or all",
     )
     parser.option("out", "where to write (default: out/ and the study's name)", Path)
     add_size(parser)

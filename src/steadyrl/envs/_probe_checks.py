@@ -8,33 +8,24 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
+from steadyrl.envs.spaces import check_action_space, check_observation_space
+
 
 class BrokenEnvironmentError(ValueError):
     """An environment does not keep Gymnasium's promises; the message says where, what came back, what was expected."""
 
 
-ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
-
-
 def check_spaces(env: gym.Env[Any, Any]) -> None:
-    """Observations that fit a fixed vector, actions that are a number of choices or a box."""
+    """Observations and actions that a policy can learn in."""
     for name in ("observation_space", "action_space"):
         if not isinstance(getattr(env, name, None), spaces.Space):
             raise BrokenEnvironmentError(f"{env}: {name}: got {getattr(env, name, None)!r}, expected a gymnasium.Space")
-    observations, actions = env.observation_space, env.action_space
-    boxes = isinstance(observations, spaces.Dict) and all(isinstance(s, spaces.Box) for s in observations.values())
-    if isinstance(observations, spaces.Dict | spaces.Tuple) and not boxes:
-        raise BrokenEnvironmentError(
-            f"{env}: observation_space: got {observations}, expected a Box, a Discrete or a Dict of Boxes: "
-            "wrap the environment in gymnasium.wrappers.FlattenObservation"
-        )
-    if not boxes and not isinstance(observations, ARRAYS):
-        raise BrokenEnvironmentError(
-            f"{env}: observation_space: got {observations}, expected a Box, a Discrete or a Dict of Boxes"
-        )
-    floats = isinstance(actions, spaces.Box) and np.issubdtype(actions.dtype, np.floating)
-    if not floats and not isinstance(actions, spaces.Discrete):
-        raise BrokenEnvironmentError(f"{env}: action_space: got {actions}, expected a Discrete or a Box of floats")
+    try:
+        check_observation_space(env.observation_space)
+        check_action_space(env.action_space)
+    except ValueError as error:
+        raise BrokenEnvironmentError(f"{env}: {error}") from error
+    actions = env.action_space
     if isinstance(actions, spaces.Box) and not actions.is_bounded():
         warnings.warn(f"{env}: action_space {actions} is unbounded: actions may grow without limit", stacklevel=4)
 
@@ -73,11 +64,19 @@ def check_observation(observation: Any, space: spaces.Space[Any], where: str, na
             raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected a dict of {keys}")
         for key, part in space.items():
             check_observation(observation[key], part, where, f"{name}[{key!r}]")
+    elif isinstance(space, spaces.Tuple):
+        if not isinstance(observation, tuple) or len(observation) != len(space.spaces):
+            expected = f"a tuple of {len(space.spaces)} values"
+            raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected {expected}")
+        for k, part in enumerate(space.spaces):
+            check_observation(observation[k], part, where, f"{name}[{k}]")
     elif isinstance(space, spaces.Discrete):
         if not space.contains(observation):
             raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected one of {space}")
     else:
         _check_array(observation, space, where, name)
+        if not isinstance(space, spaces.Box) and not space.contains(observation):
+            raise BrokenEnvironmentError(f"{where}: {name}: got {observation}, expected one of {space}")
 
 
 def _check_array(observation: Any, space: spaces.Space[Any], where: str, name: str) -> None:

@@ -6,7 +6,7 @@ so every observation, reward and flag must come back exactly as before.
 
 import hashlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -147,8 +147,16 @@ def _difference(first: Episode, again: Episode) -> str | None:
 
 
 def _digest(observation: Any) -> bytes:
-    parts = observation.values() if isinstance(observation, dict) else (observation,)
     digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
+    for part in _arrays(observation):
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.digest()
+
+
+def _arrays(observation: Any) -> Iterator[Any]:
+    """The leaves of a tree."""
+    if isinstance(observation, dict | tuple):
+        for part in observation.values() if isinstance(observation, dict) else observation:
+            yield from _arrays(part)
+    else:
+        yield observation

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from torch import Tensor, nn
 
+from steadyrl.envs.codecs import ActionCodec
+from steadyrl.envs.spaces import choices
 from steadyrl.ground.shapes import Array, Float
-from steadyrl.policies._features import categories, tensor
+from steadyrl.policies._features import tensor
 
 LOG_SQRT_2PI: Final = 0.5 * float(np.log(2 * np.pi))
 
@@ -22,14 +24,15 @@ LOG_SQRT_2PI: Final = 0.5 * float(np.log(2 * np.pi))
 class CategoricalHead(nn.Module):
     """A softmax over each number of a discrete action, independent of each other; logits one after the other.
 
+    Actions are those of a Batch, counted from 0; a MultiBinary's numbers have two logits each.
     `outputs` is how many numbers the network gives for an observation, `uniforms` how many an action is drawn from.
     """
 
     def __init__(self, space: spaces.Space[Any]) -> None:
         super().__init__()
-        counts, self.start = categories(space)
+        self.codec, counts = ActionCodec(space), choices(space)
         if counts.size == 0:
-            raise ValueError(f"action space {space}: must be Discrete or MultiDiscrete")
+            raise ValueError(f"action_space = {space}: must be Discrete, MultiDiscrete or MultiBinary for a softmax")
         self.shape: tuple[int, ...] = tuple(space.shape or ())
         self.counts: list[int] = counts.tolist()
         self.dtype = np.dtype(space.dtype)
@@ -45,16 +48,16 @@ class CategoricalHead(nn.Module):
 
     def likeliest_tensor(self, outputs: Tensor) -> Tensor:
         index = torch.stack([outputs[:, part].argmax(dim=-1) for part in self._parts], dim=-1)
-        return (index + torch.from_numpy(self.start)).reshape(-1, *self.shape)
+        return index.reshape(-1, *self.shape)
 
     def log_prob(self, outputs: Tensor, actions: NDArray[Any] | Tensor) -> Tensor:
         leading = outputs.shape[:-1]
         given = tensor(actions, torch.int64)
         if given.shape != (*leading, *self.shape):
             raise ValueError(f"actions of shape {tuple(given.shape)}: must be {(*leading, *self.shape)}")
-        index = given.reshape(*leading, self.uniforms) - torch.from_numpy(self.start)
+        index = given.reshape(*leading, self.uniforms)
         if ((index < 0) | (index >= torch.tensor(self.counts))).any():
-            raise ValueError("actions outside their space; of a Batch give the steps taken, batch.mask")
+            raise ValueError(f"actions outside {self.codec.batch_space}: must be counted from 0, as a Batch has them")
         chosen = [p.gather(-1, index[..., d : d + 1]).squeeze(-1) for d, p in enumerate(self._log_softmax(outputs))]
         return sum(chosen[1:], chosen[0])
 
@@ -70,7 +73,7 @@ class CategoricalHead(nn.Module):
         return [outputs[..., part].log_softmax(dim=-1) for part in self._parts]
 
     def _actions(self, index: NDArray[np.int64]) -> NDArray[Any]:
-        return (index + self.start).astype(self.dtype, copy=False).reshape(len(index), *self.shape)
+        return index.astype(self.dtype, copy=False).reshape(len(index), *self.shape)
 
 
 class GaussianHead(nn.Module):
@@ -93,8 +96,9 @@ class GaussianHead(nn.Module):
         dtype: torch.dtype,
     ) -> None:
         super().__init__()
-        if not isinstance(space, spaces.Box) or np.dtype(space.dtype).kind != "f":
-            raise ValueError(f"action space {space}: must be a Box of real numbers")
+        self.codec = ActionCodec(space)
+        if not isinstance(space, spaces.Box):
+            raise ValueError(f"action_space = {space}: must be a Box of real numbers for a normal distribution")
         if not np.isfinite(initial_log_std):
             raise ValueError(f"initial_log_std = {initial_log_std}: must be finite")
         self.tanh_mean, self.scale_to_bounds = tanh_mean, scale_to_bounds

@@ -9,9 +9,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import nn
 
-from steadyrl.policies._features import Features, categories
+from steadyrl.envs.space_json import from_json
+from steadyrl.envs.spaces import choices
+from steadyrl.policies._features import Features
 from steadyrl.policies._layers import DTYPES, check
-from steadyrl.policies._spaces import from_json
 from steadyrl.policies.modules import ModulePolicy
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
 from steadyrl.policies.values import ValueNetwork
@@ -49,7 +50,7 @@ def _options(given: dict[str, Any], inputs: int, outputs: int, most: int) -> dic
 
 
 def _outputs(space: spaces.Space[Any]) -> int:
-    counts, _ = categories(space)
+    counts = choices(space)
     return int(counts.sum()) if counts.size else int(np.prod(space.shape or (), dtype=np.int64))
 
 

@@ -34,13 +34,10 @@ class MixedPolicy:
         self, observation: Any, deterministic: bool = True, rng: np.random.Generator | int | None = None
     ) -> Any:
         """An action for one observation; `deterministic` is the likeliest action of the part that is the likelier."""
-        given = np.asarray(observation)
-        if deterministic:
-            part: Any = self.averse if self.gate.predict(given) == 1 else self.neutral  # type: ignore[attr-defined]
-            return part.predict(given)
-        uniforms = np.random.default_rng(rng).random((1, self.uniforms_per_action))
-        action = self.act(given[None], np.maximum(uniforms, 2.0**-54))[0]
-        return int(action) if action.ndim == 0 else action
+        chance = None if deterministic else np.random.default_rng(rng)
+        gate: Any = self.gate
+        part: Any = self.averse if gate.predict(observation, deterministic, chance) == 1 else self.neutral
+        return part.predict(observation, deterministic, chance)
 
 
 def mixed(gate: Policy, averse: Policy, neutral: Policy) -> Policy:
@@ -48,5 +45,6 @@ def mixed(gate: Policy, averse: Policy, neutral: Policy) -> Policy:
     if isinstance(gate, TabularSoftmax) and isinstance(averse, TabularSoftmax) and isinstance(neutral, TabularSoftmax):
         w = gate.probabilities()[:, 1:]
         pi = w * averse.probabilities() + (1.0 - w) * neutral.probabilities()
-        return TabularSoftmax(np.log(np.maximum(pi, np.finfo(np.float64).tiny)))
+        theta = np.log(np.maximum(pi, np.finfo(np.float64).tiny))
+        return TabularSoftmax(theta, neutral.first_state, neutral.first_action)
     return MixedPolicy(gate, averse, neutral)

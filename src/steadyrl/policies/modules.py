@@ -9,18 +9,19 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
+from steadyrl.envs.space_json import to_json
 from steadyrl.policies._features import Features
 from steadyrl.policies._heads import CategoricalHead, GaussianHead
 from steadyrl.policies._layers import check_dtype
-from steadyrl.policies._spaces import to_json
 from steadyrl.policies.network_policy import NetworkPolicy
 
 
 class ModulePolicy(NetworkPolicy):
-    """A module that maps observations to logits (Discrete, MultiDiscrete: one after the other) or to means (Box).
+    """A module that maps observations to logits (of discrete actions: one after the other) or to means (Box).
 
-    The module takes floats (k, *shape of an observation), or (k, size) one-hot for discrete observations, and gives
-    (k, outputs). Means are in the action's own unit; a free log standard deviation is added, one for each number.
+    The module takes floats (k, *shape of an observation), or (k, size) one-hot for discrete observations and flat for
+    trees, and gives (k, outputs). Each number of a MultiBinary action has two logits, for 0 and for 1. Means are in the
+    action's own unit; a free log standard deviation is added, one for each number.
     The module must be a function of each observation alone, so dropout and batch normalisation are refused.
     """
 
@@ -37,8 +38,8 @@ class ModulePolicy(NetworkPolicy):
 
         Args:
             module: The network.
-            observation_space: Box, Discrete or MultiDiscrete.
-            action_space: Discrete, MultiDiscrete or Box.
+            observation_space: The environment's own, as for the other networks.
+            action_space: The environment's own: Discrete, MultiDiscrete, MultiBinary or Box.
             initial_log_std: Where the log standard deviation of Box actions begins.
             block: Observations in one forward pass of `act`, filled up with the first of them. 1 makes an action depend
                 on its observation alone, to the last bit; 32 is several times faster with 30 episodes side by side,

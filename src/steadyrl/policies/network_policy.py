@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -19,6 +20,9 @@ SMALLEST_UNIFORM = 2.0**-54
 
 class NetworkPolicy(nn.Module):
     """Features of an observation -> outputs -> a head that knows what they say about actions.
+
+    Observations and actions are as a Batch has them (`steadyrl.envs.codecs`), and as the environment has them for
+    `predict` alone.
 
     Calling the policy on a tensor of observations gives the outputs: logits, or what the means are made of. With
     `head.log_prob(outputs, actions)` and `head.entropy(outputs)` one forward pass serves both.
@@ -66,24 +70,26 @@ class NetworkPolicy(nn.Module):
         """An action for one observation, or an action for each of a batch of them.
 
         Args:
-            observation: As the environment gives it; with one axis more in front, a batch.
+            observation: As the environment gives it; with one axis more in front, of each part of a tree, a batch.
             deterministic: The likeliest action; otherwise one drawn at random.
             rng: Where a random action comes from: a generator, a seed, or None for a different one every time.
 
         Returns:
-            An int for one Discrete action, otherwise an array. Box actions are clipped to the bounds of their space.
+            An int for one Discrete action, otherwise an array, as the environment takes it. Box actions are clipped to
+            the bounds of their space.
         """
-        given = np.asarray(observation)
-        single = given.shape == self.features.shape
-        outputs = self.outputs(given[None] if single else given)
+        encoded = self.features.codec.encode(observation)
+        single = encoded.shape == self.features.shape
+        outputs = self.outputs(encoded[None] if single else encoded)
         if deterministic:
             actions = self.head.likeliest(outputs)
         else:
             u = np.random.default_rng(rng).random((len(outputs), self.head.uniforms))
             actions = self.head.clip(self.head.sample(outputs, np.maximum(u, SMALLEST_UNIFORM)))
+        actions = self.head.codec.decode(actions)
         if not single:
             return actions
-        return int(actions[0]) if actions.ndim == 1 else actions[0]
+        return int(actions[0]) if isinstance(self.head.codec.space, spaces.Discrete) else actions[0, ...]
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a safetensors file that `steadyrl.policies.storage.load` reads."""

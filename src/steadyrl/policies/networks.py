@@ -12,11 +12,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
 
+from steadyrl.envs.space_json import to_json
 from steadyrl.ground import streams
 from steadyrl.policies._features import Features
 from steadyrl.policies._heads import CategoricalHead, GaussianHead, Head
 from steadyrl.policies._layers import Layers
-from steadyrl.policies._spaces import to_json
 from steadyrl.policies.network_policy import NetworkPolicy
 
 __all__ = ["CategoricalNetwork", "GaussianNetwork", "NetworkPolicy"]
@@ -69,7 +69,7 @@ class _Network(NetworkPolicy):
 
 
 class CategoricalNetwork(_Network):
-    """pi(a|s) = softmax(network(s))[a] for Discrete actions; a softmax for each number of MultiDiscrete ones."""
+    """pi(a|s) = softmax(network(s))[a] for Discrete actions; a softmax for each number of several."""
 
     def __init__(
         self,
@@ -85,8 +85,9 @@ class CategoricalNetwork(_Network):
         """Make a network with initial weights that depend on the seed and the sizes alone.
 
         Args:
-            observation_space: Box (flattened), Discrete or MultiDiscrete (one-hot).
-            action_space: Discrete or MultiDiscrete.
+            observation_space: The environment's own: Box, MultiBinary (flattened), Discrete, MultiDiscrete (one-hot),
+                or a Dict or Tuple of these.
+            action_space: The environment's own: Discrete, MultiDiscrete or MultiBinary.
             hidden: Units of each hidden layer; none makes a linear policy.
             activation: "relu", "tanh", "elu" or "silu".
             output_gain: What the last layer's initial weights are multiplied by; 0.1 begins nearly uniform.
@@ -128,8 +129,9 @@ class GaussianNetwork(_Network):
         """Make a network with initial weights that depend on the seed and the sizes alone.
 
         Args:
-            observation_space: Box (flattened), Discrete or MultiDiscrete (one-hot).
-            action_space: Box.
+            observation_space: The environment's own: Box, MultiBinary (flattened), Discrete, MultiDiscrete (one-hot),
+                or a Dict or Tuple of these.
+            action_space: The environment's own: a Box of real numbers.
             hidden: Units of each hidden layer; none makes a linear policy.
             activation: "relu", "tanh", "elu" or "silu".
             output_gain: What the last layer's initial weights are multiplied by; 0.1 begins near the middle.

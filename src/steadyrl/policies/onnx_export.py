@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from steadyrl.envs.spaces import categories
 from steadyrl.ground.files import write_atomically
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.tabular import TabularSoftmax
@@ -17,15 +18,17 @@ from steadyrl.policies.tabular import TabularSoftmax
 def export(policy: NetworkPolicy | TabularSoftmax, path: str | Path) -> None:
     """Write a policy's deterministic actions, those of `predict(observations)`, as an ONNX file.
 
-    Its input `observation` is a batch (k, *shape), real for Box and int64 for discrete observations; its output
-    `action` is (k, *shape of an action), clipped to the bounds for Box actions. k is free.
+    Its input `observation` is a batch (k, *shape) of the environment's observations, real for Box and MultiBinary and
+    int64 for Discrete and MultiDiscrete; of a Dict or a Tuple it is the real vector (k, size) that
+    `steadyrl.envs.codecs.ObservationCodec(space).encode` makes of it. Its output `action` is (k, *shape of an action),
+    clipped to the bounds for Box actions. k is free.
     """
     missing = [name for name in ("onnx", "onnxscript") if find_spec(name) is None]
     if missing:
         raise ImportError(f'ONNX export needs {" and ".join(missing)}: pip install "steadyrl[onnx]"')
     graph: nn.Module
     if isinstance(policy, TabularSoftmax):
-        graph, example = _Table(policy), torch.zeros(2, dtype=torch.int64)
+        graph, example = _Table(policy), torch.full((2,), policy.first_state)
     else:
         graph, example = _Likeliest(policy), _example(policy)
     write_atomically(Path(path), _onnx(graph, example))
@@ -39,7 +42,14 @@ class _Likeliest(nn.Module):
         self.policy = policy
 
     def forward(self, observation: Tensor) -> Tensor:
-        return self.policy.head.likeliest_tensor(self.policy(observation))
+        features, codec = self.policy.features, self.policy.head.codec
+        if features.start.any():
+            observation = observation - torch.from_numpy(features.start).reshape(features.shape)
+        action = self.policy.head.likeliest_tensor(self.policy(observation))
+        _, start = categories(codec.space)
+        if start.any():
+            action = action + torch.from_numpy(start).reshape(codec.space.shape or ())
+        return action.to(getattr(torch, str(codec.space.dtype)))
 
 
 class _Table(nn.Module):
@@ -49,10 +59,11 @@ class _Table(nn.Module):
 
     def __init__(self, policy: TabularSoftmax) -> None:
         super().__init__()
-        self.register_buffer("likeliest", torch.tensor(policy.probabilities().argmax(axis=-1)))
+        self.register_buffer("likeliest", torch.tensor(policy.probabilities().argmax(axis=-1) + policy.first_action))
+        self.first_state = policy.first_state
 
     def forward(self, observation: Tensor) -> Tensor:
-        return self.likeliest[observation]
+        return self.likeliest[observation - self.first_state if self.first_state else observation]
 
 
 def _example(policy: NetworkPolicy) -> Tensor:

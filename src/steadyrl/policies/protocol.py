@@ -10,7 +10,11 @@ from steadyrl.ground.shapes import Array, Float
 
 @runtime_checkable
 class Policy(Protocol):
-    """A stochastic policy whose randomness is handed to it: the same numbers, the same actions."""
+    """A stochastic policy whose randomness is handed to it: the same numbers, the same actions.
+
+    Observations and actions are as a Batch has them (`steadyrl.envs.codecs`): one array of each, discrete ones counted
+    from 0 wherever their space starts, trees as a vector.
+    """
 
     @property
     def uniforms_per_action(self) -> int:

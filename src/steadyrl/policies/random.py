@@ -6,6 +6,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from steadyrl.envs.spaces import check_action_space, choices
 from steadyrl.ground.shapes import Array, Float
 
 
@@ -13,8 +14,7 @@ class RandomPolicy:
     """Actions uniform over the space; over [-1, 1] in a direction without bounds."""
 
     def __init__(self, action_space: spaces.Space[Any]) -> None:
-        if not isinstance(action_space, spaces.Discrete | spaces.MultiDiscrete | spaces.Box):
-            raise ValueError(f"action space {action_space}: must be Discrete, MultiDiscrete or Box")
+        check_action_space(action_space)
         self.action_space = action_space
 
     @property
@@ -23,13 +23,12 @@ class RandomPolicy:
         return int(np.prod(self.action_space.shape or ()))
 
     def act(self, observations: NDArray[Any], uniforms: Float[Array, "k d"]) -> NDArray[Any]:
-        """An action for each observation, whatever it is."""
+        """An action for each observation, whatever it is; a discrete one counted from 0, as a Batch has it."""
         space = self.action_space
-        if isinstance(space, spaces.Discrete):
-            return int(space.start) + (uniforms[:, 0] * int(space.n)).astype(np.int64)
+        if not isinstance(space, spaces.Box):
+            index = (uniforms * choices(space)).astype(np.dtype(space.dtype))
+            return index.reshape(len(observations), *(space.shape or ()))
         u = uniforms.reshape(len(observations), *space.shape)
-        if isinstance(space, spaces.MultiDiscrete):
-            return space.start + (u * space.nvec).astype(np.int64)
         low, high = (
             np.where(np.isfinite(space.low), space.low, -1.0),
             np.where(np.isfinite(space.high), space.high, 1.0),

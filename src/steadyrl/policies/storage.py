@@ -20,6 +20,9 @@ from steadyrl.policies.tabular import TabularSoftmax
 FORMAT: Final = 1
 KEY: Final = "steadyrl"
 NO_DIGEST: Final = "0" * 64
+STARTS: Final = ("first_state", "first_action")
+"""Of a table; written where they are not 0."""
+LARGEST_START: Final = 2**63 - 1
 NETWORKS: Final = ("CategoricalNetwork", "GaussianNetwork", "ModulePolicy", "ValueNetwork")
 """The classes a file may name beside TabularSoftmax; `_rebuild` makes them, and nothing is looked up by name."""
 
@@ -55,7 +58,8 @@ def load(path: str | Path, module: Any = None) -> Any:
 def to_bytes(policy: object) -> bytes:
     """The file's content."""
     if isinstance(policy, TabularSoftmax):
-        description, arrays = {"class": "TabularSoftmax"}, {"theta": policy.theta}
+        starts = {name: getattr(policy, name) for name in STARTS if getattr(policy, name) != 0}
+        description, arrays = {"class": "TabularSoftmax"} | starts, {"theta": policy.theta}
     elif isinstance(policy, Storable):
         description, arrays = policy.description(), policy.arrays()
     else:
@@ -80,7 +84,7 @@ def from_bytes(raw: bytes, name: str, module: Any = None) -> Any:
     try:
         arrays = safetensors.numpy.load(raw)
         if kind == "TabularSoftmax":
-            return _tabular(arrays)
+            return _tabular(description, arrays)
         # Imported here because a table needs no torch.
         return import_module("steadyrl.policies._rebuild").rebuild(kind, description, arrays, module)
     except ModuleNotFoundError as error:
@@ -109,11 +113,15 @@ def _checked(raw: bytes, name: str) -> dict[str, Any]:
     return dict(description)
 
 
-def _tabular(arrays: dict[str, NDArray[Any]]) -> TabularSoftmax:
+def _tabular(description: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TabularSoftmax:
     theta = arrays["theta"]
     if theta.ndim != 2 or theta.dtype.kind != "f":
         raise ValueError(f"theta of shape {theta.shape} and dtype {theta.dtype}: must be (states, actions) and real")
-    return TabularSoftmax(theta)
+    starts = {name: description.get(name, 0) for name in STARTS}
+    for name, value in starts.items():
+        if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST_START:
+            raise ValueError(f"{name} = {value}: must be a whole number within 64 bits")
+    return TabularSoftmax(theta, **starts)
 
 
 def _known() -> str:

@@ -1,8 +1,9 @@
 """A softmax over a table: one row of preferences for each state (sec app:maze of the paper)."""
 
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,16 @@ from steadyrl.policies.protocol import categorical
 
 @dataclass(frozen=True, eq=False)
 class TabularSoftmax:
-    """pi(a|s) = exp(theta[s, a]) / sum_b exp(theta[s, b])."""
+    """pi(a|s) = exp(theta[s, a]) / sum_b exp(theta[s, b]).
+
+    States and actions are counted from 0, as a Batch has them; `predict` has them as the environment does.
+    """
 
     theta: Float[Array, "states actions"]
+    first_state: int = 0
+    """The environment's own number of state 0: where its observation space starts."""
+    first_action: int = 0
+    """The environment's own number of action 0."""
 
     @staticmethod
     def uniform(states: int, actions: int) -> "TabularSoftmax":
@@ -35,10 +43,15 @@ class TabularSoftmax:
         """An action for each state."""
         return categorical(self.probabilities()[observations], uniforms[:, 0])
 
-    def predict(self, observation: int, deterministic: bool = True) -> int:
-        """The likeliest action in a state; without `deterministic`, one drawn at random."""
-        p = self.probabilities()[observation]
-        return int(np.argmax(p)) if deterministic else int(np.random.default_rng().choice(p.size, p=p))
+    def predict(self, observation: SupportsIndex, deterministic: bool = True) -> int:
+        """The likeliest action for an observation; without `deterministic`, one drawn at random."""
+        state, states = index(observation) - self.first_state, len(self.theta)
+        if not 0 <= state < states:
+            last = self.first_state + states - 1
+            raise ValueError(f"observation = {observation}: must be one of {self.first_state} to {last}")
+        p = self.probabilities()[state]
+        action = np.argmax(p) if deterministic else np.random.default_rng().choice(p.size, p=p)
+        return self.first_action + int(action)
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a safetensors file that `steadyrl.policies.load_policy` reads."""

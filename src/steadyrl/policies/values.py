@@ -8,11 +8,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from steadyrl.envs.space_json import to_json
 from steadyrl.ground import streams
 from steadyrl.policies import _backward
 from steadyrl.policies._features import Features
 from steadyrl.policies._layers import Layers
-from steadyrl.policies._spaces import to_json
 
 VALUE: Final = 1
 """Keeps the value's initial weights apart from those of a policy with the same seed."""
@@ -33,7 +33,8 @@ class ValueNetwork(nn.Module):
         """Make a network with initial weights that depend on the seed and the sizes alone.
 
         Args:
-            observation_space: Box (flattened), Discrete or MultiDiscrete (one-hot).
+            observation_space: The environment's own: Box, MultiBinary (flattened), Discrete, MultiDiscrete (one-hot),
+                or a Dict or Tuple of these.
             hidden: Units of each hidden layer; none makes a linear function.
             activation: "relu", "tanh", "elu" or "silu".
             seed: Of the initial weights.

@@ -15,9 +15,9 @@ class Batch:
     """n whole episodes, padded with zeros to the longest of them, T steps. Immutable: its arrays are read-only."""
 
     observations: NDArray[Any]
-    """(n, T, ...): what the policy saw before each action."""
+    """(n, T, ...): what the policy saw before each action, as `steadyrl.envs.codecs` has it."""
     actions: NDArray[Any]
-    """(n, T, ...)"""
+    """(n, T, ...): discrete ones are counted from 0."""
     rewards: Float[Array, "n T"]
     """What followed each action."""
     lengths: Int[IntArray, " n"]

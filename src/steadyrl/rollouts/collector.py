@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import gymnasium as gym
 from gymnasium import spaces
-from gymnasium.wrappers import FlattenObservation
 
+from steadyrl.envs.codecs import ActionCodec, ObservationCodec
 from steadyrl.policies import Policy, TabularSoftmax
 from steadyrl.rollouts._lunarlander import LanderStepper
 from steadyrl.rollouts._maze import CompiledMaze
@@ -20,6 +20,7 @@ WIDTH: Final = 32
 
 Source = str | Callable[[], gym.Env[Any, Any]] | gym.Env[Any, Any]
 """An environment id, a function that makes one, or one environment."""
+Codecs = tuple[ObservationCodec, ActionCodec]
 
 
 class Collector:
@@ -56,8 +57,11 @@ class Collector:
             raise ValueError(f"limit = {limit}: must be >= 1")
         self._source, self._options, self._backend = env, options, backend
         self._width = 1 if isinstance(env, gym.Env) else width
-        self._first = self._make()
-        self.observation_space, self.action_space = self._first.observation_space, self._first.action_space
+        own = self._make()
+        self.observation_space, self.action_space = own.observation_space, own.action_space
+        """The environment's own, from which policies are made; a Batch has their elements as `envs.codecs` says."""
+        self._codecs = ObservationCodec(own.observation_space), ActionCodec(own.action_space)
+        self._first = flat(own, self._codecs)
         self.limit = _limit(self._first) if limit is None else limit
         self._compiled = CompiledMaze.of(self._first) if backend == "auto" and limit is None else None
         self._stepper: Stepper | None = None
@@ -82,16 +86,14 @@ class Collector:
         fast: Stepper | None = None
         if self._backend == "auto":
             fast = MujocoStepper.of(self._first, self._width) or LanderStepper.of(self._first, self._width)
-        return fast or GymnasiumStepper(self._make, self._width)
+        return fast or GymnasiumStepper(lambda: flat(self._make(), self._codecs), self._width)
 
     def _make(self) -> gym.Env[Any, Any]:
         if isinstance(self._source, gym.Env):
-            env = self._source
-        elif isinstance(self._source, str):
-            env = gym.make(self._source, disable_env_checker=True, **self._options)
-        else:
-            env = self._source()
-        return flat(env)
+            return self._source
+        if isinstance(self._source, str):
+            return gym.make(self._source, disable_env_checker=True, **self._options)
+        return self._source()
 
 
 def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, **options: Any) -> Batch:
@@ -103,17 +105,35 @@ def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, 
         collector.close()
 
 
-def flat(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
-    """The environment with observations as one array: a Dict of Boxes is flattened, other trees are refused."""
-    space = env.observation_space
-    if isinstance(space, spaces.Dict) and all(isinstance(part, spaces.Box) for part in space.spaces.values()):
-        return FlattenObservation(env)
-    if not isinstance(space, spaces.Box | spaces.Discrete | spaces.MultiDiscrete):
-        raise ValueError(
-            f"observation space {space}: must be Box, Discrete, MultiDiscrete or a Dict of Boxes; "
-            "wrap the environment in gymnasium.wrappers.FlattenObservation"
-        )
-    return env
+def flat(env: gym.Env[Any, Any], codecs: Codecs | None = None) -> gym.Env[Any, Any]:
+    """The environment with observations and actions as a Batch has them; itself, if they are so already.
+
+    `codecs`, if there are some for its spaces already, are not made again.
+    """
+    observations, actions = codecs or (ObservationCodec(env.observation_space), ActionCodec(env.action_space))
+    if observations.batch_space is observations.space and actions.batch_space is actions.space:
+        return env
+    return _Flat(env, observations, actions)
+
+
+class _Flat(gym.Wrapper[Any, Any, Any, Any]):
+    """Arrays outside, what the environment's own spaces have inside."""
+
+    def __init__(self, env: gym.Env[Any, Any], observations: ObservationCodec, actions: ActionCodec) -> None:
+        super().__init__(env)
+        self._observations, self._actions = observations, actions
+        self.observation_space, self.action_space = observations.batch_space, actions.batch_space
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """The first observation."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self._observations.encode(observation), info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """A step with an action of a Batch."""
+        own = self._actions.decode(action)
+        observation, *rest = self.env.step(int(own) if isinstance(self.action_space, spaces.Discrete) else own)
+        return self._observations.encode(observation), *rest  # type: ignore[return-value]
 
 
 def _limit(env: gym.Env[Any, Any]) -> int:

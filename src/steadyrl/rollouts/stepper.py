@@ -75,6 +75,8 @@ class GymnasiumStepper:
     def step(self, slots: NDArray[np.int64], actions: NDArray[Any]) -> Stepped:
         """Step the environments of the given slots, one after the other."""
         chosen = actions.tolist() if self._discrete else actions
+        if not self._discrete and actions.ndim == 1:
+            chosen = [np.asarray(number) for number in actions]  # a Box without axes has arrays too
         results = []
         for k, (slot, action) in enumerate(zip(slots.tolist(), chosen, strict=True)):
             try:
