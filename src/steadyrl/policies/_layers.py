@@ -20,6 +20,9 @@ ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {
     "silu": functional.silu,
 }
 DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
+INITIALISATIONS: Final = ("uniform", "orthogonal")
+FARTHEST: Final = 10.0
+"""Standardised inputs are cut off here: a number never met before must not drown the others."""
 
 
 class Dense(nn.Module):
@@ -54,9 +57,16 @@ class Dense(nn.Module):
 class Layers(nn.Module):
     """Dense layers with an activation after each but the last; `sizes` from the inputs to the outputs.
 
-    Weights and biases are uniform on +-1/sqrt(inputs), PyTorch's usual start, drawn from `rng` and nothing else; those
-    of the last layer are then multiplied by `output_gain`.
+    Initial weights are drawn from `rng` and nothing else. uniform: weights and biases on +-1/sqrt(inputs), PyTorch's
+    usual start. orthogonal: weights of norm sqrt(2), biases 0, the usual start of PPO. Those of the last layer are
+    multiplied by `output_gain` (an orthogonal one has norm 1 then).
+
+    With `standardise` the inputs are taken as (x - input_mean) / input_std, which are set from outside and travel with
+    the weights.
     """
+
+    input_mean: Tensor
+    input_std: Tensor
 
     def __init__(
         self,
@@ -65,22 +75,46 @@ class Layers(nn.Module):
         rng: np.random.Generator,
         output_gain: float = 1.0,
         dtype: torch.dtype = torch.float32,
+        *,
+        initialisation: str = "uniform",
+        standardise: bool = False,
     ) -> None:
         check(sizes[1:-1], activation)
+        if initialisation not in INITIALISATIONS:
+            raise ValueError(f"initialisation = {initialisation!r}: must be one of {', '.join(INITIALISATIONS)}")
         check_dtype(dtype)
         if not np.isfinite(output_gain):
             raise ValueError(f"output_gain = {output_gain}: must be finite")
         super().__init__()
         self.activation = activation
         for index, (inputs, outputs) in enumerate(pairwise(sizes)):
-            gain = output_gain if index == len(sizes) - 2 else 1.0
-            bound = 1 / np.sqrt(inputs)
-            weight, bias = rng.uniform(-bound, bound, (inputs, outputs)), rng.uniform(-bound, bound, outputs)
+            last = index == len(sizes) - 2
+            if initialisation == "uniform":
+                gain, bound = (output_gain if last else 1.0), 1 / np.sqrt(inputs)
+                weight, bias = rng.uniform(-bound, bound, (inputs, outputs)), rng.uniform(-bound, bound, outputs)
+            else:
+                gain = output_gain if last else np.sqrt(2.0)
+                weight, bias = _orthogonal(rng, inputs, outputs), np.zeros(outputs)
             self.add_module(str(index), Dense(gain * weight, gain * bias, dtype))
+        self.standardises = standardise
+        if standardise:
+            self.register_buffer("input_mean", torch.zeros(sizes[0], dtype=dtype))
+            self.register_buffer("input_std", torch.ones(sizes[0], dtype=dtype))
 
     @property
     def _dense(self) -> list[Dense]:
         return list(self._modules.values())  # type: ignore[arg-type]
+
+    def standardise(self, mean: NDArray[Any], std: NDArray[Any]) -> None:
+        """Take inputs in these units from now on."""
+        self.input_mean.copy_(torch.from_numpy(mean))
+        self.input_std.copy_(torch.from_numpy(std))
+
+    def standardised(self, x: Tensor) -> Tensor:
+        """Inputs as the first layer takes them."""
+        if not self.standardises:
+            return x
+        return ((x - self.input_mean) / self.input_std).clamp(-FARTHEST, FARTHEST)
 
     @property
     def dtype(self) -> torch.dtype:
@@ -88,6 +122,7 @@ class Layers(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         activate = ACTIVATIONS[self.activation]
+        x = self.standardised(x)
         *hidden, last = self._dense
         for layer in hidden:
             x = activate(layer(x))
@@ -102,7 +137,20 @@ class Layers(nn.Module):
     def numpy(self, observations: NDArray[Any], features: Features) -> NDArray[Any]:
         """(k, outputs) for k observations in NumPy, in the same dtype; a row's bits do not depend on the others."""
         layers = [layer.arrays() for layer in self._dense]
-        return _forward.forward(layers, features.numpy(observations, layers[0][0].dtype), self.activation)
+        inputs = features.numpy(observations, layers[0][0].dtype)
+        if self.standardises:
+            inputs -= self.input_mean.numpy()
+            inputs /= self.input_std.numpy()
+            np.clip(inputs, -FARTHEST, FARTHEST, out=inputs)
+        return _forward.forward(layers, inputs, self.activation)
+
+
+def _orthogonal(rng: np.random.Generator, inputs: int, outputs: int) -> NDArray[np.float64]:
+    """(inputs, outputs) with orthonormal rows or columns, whichever are fewer."""
+    tall = rng.standard_normal((max(inputs, outputs), min(inputs, outputs)))
+    q, r = np.linalg.qr(tall)
+    q = q * np.sign(np.diag(r))  # so that every rotation is as likely as any other
+    return q if inputs >= outputs else q.T
 
 
 def check(hidden: Sequence[int], activation: str) -> None:

@@ -17,6 +17,7 @@ from steadyrl.policies.modules import ModulePolicy
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
 from steadyrl.policies.values import ValueNetwork
 
+CHOICES: Final = ("tanh_mean", "scale_to_bounds", "normalise_observations", "normalise_targets")
 LARGEST_SPACE: Final = 10_000_000
 """Numbers or values a space in a file may have: enough for any picture, and no file makes us ask for all memory."""
 
@@ -46,7 +47,7 @@ def _options(given: dict[str, Any], inputs: int, outputs: int, most: int) -> dic
     if sum(a * b for a, b in pairwise(sizes)) > most:
         raise ValueError(f"layers of sizes {sizes} need more than the {most} numbers in the file")
     options = {"hidden": hidden, "activation": given["activation"], "dtype": DTYPES[given["dtype"]]}
-    return options | {name: bool(given[name]) for name in ("tanh_mean", "scale_to_bounds") if name in given}
+    return options | {name: bool(given[name]) for name in CHOICES if name in given}
 
 
 def _outputs(space: spaces.Space[Any]) -> int:

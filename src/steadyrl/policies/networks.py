@@ -35,13 +35,23 @@ class _Network(NetworkPolicy):
         output_gain: float,
         seed: int,
         dtype: torch.dtype,
+        initialisation: str,
+        normalise_observations: bool,
     ) -> None:
         super().__init__()
         self.observation_space, self.action_space = observation_space, action_space
         self.features, self.head = Features(observation_space), head
         self.hidden = tuple(hidden)
         sizes = (self.features.size, *self.hidden, head.outputs)
-        self.layers = Layers(sizes, activation, streams.generator(seed, streams.INITIAL), output_gain, dtype)
+        self.layers = Layers(
+            sizes,
+            activation,
+            streams.generator(seed, streams.INITIAL),
+            output_gain,
+            dtype,
+            initialisation=initialisation,
+            standardise=normalise_observations,
+        )
 
     @property
     def dtype(self) -> torch.dtype:
@@ -65,6 +75,7 @@ class _Network(NetworkPolicy):
             "hidden": list(self.hidden),
             "activation": self.layers.activation,
             "dtype": str(self.dtype).removeprefix("torch."),
+            "normalise_observations": self.layers.standardises,
         }
 
 
@@ -81,6 +92,8 @@ class CategoricalNetwork(_Network):
         output_gain: float = 1.0,
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
+        initialisation: str = "uniform",
+        normalise_observations: bool = False,
     ) -> None:
         """Make a network with initial weights that depend on the seed and the sizes alone.
 
@@ -93,9 +106,23 @@ class CategoricalNetwork(_Network):
             output_gain: What the last layer's initial weights are multiplied by; 0.1 begins nearly uniform.
             seed: Of the initial weights.
             dtype: torch.float32 or torch.float64.
+            initialisation: "uniform" or "orthogonal".
+            normalise_observations: Whether observations are standardised by a mean and a deviation that whoever trains
+                the network sets, and that are saved with it.
         """
         head = CategoricalHead(action_space)
-        super().__init__(observation_space, action_space, head, hidden, activation, output_gain, seed, dtype)
+        super().__init__(
+            observation_space,
+            action_space,
+            head,
+            hidden,
+            activation,
+            output_gain,
+            seed,
+            dtype,
+            initialisation,
+            normalise_observations,
+        )
 
 
 class GaussianNetwork(_Network):
@@ -125,6 +152,8 @@ class GaussianNetwork(_Network):
         scale_to_bounds: bool = True,
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
+        initialisation: str = "uniform",
+        normalise_observations: bool = False,
     ) -> None:
         """Make a network with initial weights that depend on the seed and the sizes alone.
 
@@ -140,6 +169,9 @@ class GaussianNetwork(_Network):
             scale_to_bounds: Whether mean and standard deviation are in units of half the action's range.
             seed: Of the initial weights.
             dtype: torch.float32 or torch.float64.
+            initialisation: "uniform" or "orthogonal".
+            normalise_observations: Whether observations are standardised by a mean and a deviation that whoever trains
+                the network sets, and that are saved with it.
         """
         head = GaussianHead(
             action_space,
@@ -148,7 +180,18 @@ class GaussianNetwork(_Network):
             scale_to_bounds=scale_to_bounds,
             dtype=dtype,
         )
-        super().__init__(observation_space, action_space, head, hidden, activation, output_gain, seed, dtype)
+        super().__init__(
+            observation_space,
+            action_space,
+            head,
+            hidden,
+            activation,
+            output_gain,
+            seed,
+            dtype,
+            initialisation,
+            normalise_observations,
+        )
 
     def description(self) -> dict[str, Any]:
         """Spaces, sizes and choices."""

@@ -19,7 +19,15 @@ VALUE: Final = 1
 
 
 class ValueNetwork(nn.Module):
-    """V(s), one number for each observation."""
+    """V(s), one number for each observation.
+
+    With `normalise_targets` the network learns in units that follow its targets, V = target_mean + target_std times what
+    the layers give, so that no learning rate depends on the scale of the rewards; when the units change, the last layer
+    is changed back, and V stays as it was (PopArt: van Hasselt et al. 2016).
+    """
+
+    target_mean: Tensor
+    target_std: Tensor
 
     def __init__(
         self,
@@ -29,6 +37,9 @@ class ValueNetwork(nn.Module):
         activation: str = "relu",
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
+        initialisation: str = "uniform",
+        normalise_observations: bool = False,
+        normalise_targets: bool = False,
     ) -> None:
         """Make a network with initial weights that depend on the seed and the sizes alone.
 
@@ -39,12 +50,26 @@ class ValueNetwork(nn.Module):
             activation: "relu", "tanh", "elu" or "silu".
             seed: Of the initial weights.
             dtype: torch.float32 or torch.float64.
+            initialisation: "uniform" or "orthogonal".
+            normalise_observations: Whether observations are standardised, as a policy's are.
+            normalise_targets: Whether it learns in units of its targets.
         """
         super().__init__()
         self.observation_space = observation_space
         self.features, self.hidden = Features(observation_space), tuple(hidden)
         rng = streams.generator(seed, streams.INITIAL, VALUE)
-        self.layers = Layers((self.features.size, *self.hidden, 1), activation, rng, dtype=dtype)
+        self.layers = Layers(
+            (self.features.size, *self.hidden, 1),
+            activation,
+            rng,
+            dtype=dtype,
+            initialisation=initialisation,
+            standardise=normalise_observations,
+        )
+        self.normalises_targets = normalise_targets
+        if normalise_targets:
+            self.register_buffer("target_mean", torch.zeros((), dtype=dtype))
+            self.register_buffer("target_std", torch.ones((), dtype=dtype))
 
     @property
     def dtype(self) -> torch.dtype:
@@ -54,19 +79,40 @@ class ValueNetwork(nn.Module):
     def forward(self, observations: NDArray[Any] | Tensor) -> Tensor:
         """V(s) over any leading shape; differentiable."""
         given = self.features.tensor(observations, self.dtype)
-        return self.layers(self.features.encode(given, self.dtype)).squeeze(-1)
+        outputs = self.layers(self.features.encode(given, self.dtype)).squeeze(-1)
+        return self.target_mean + self.target_std * outputs if self.normalises_targets else outputs
+
+    @torch.no_grad()
+    def rescale(self, mean: float, std: float) -> None:
+        """Learn in these units from now on; V stays as it is."""
+        if not self.normalises_targets:
+            return
+        *_, last = self.layers.children()
+        weight, bias = last.parameters()
+        old_mean, old_std = float(self.target_mean), float(self.target_std)
+        weight.mul_(old_std / std)
+        bias.mul_(old_std / std).add_((old_mean - mean) / std)
+        self.target_mean.fill_(mean)
+        self.target_std.fill_(std)
 
     def squared_error(self, observations: NDArray[Any] | Tensor, targets: Tensor) -> tuple[float, list[Tensor]]:
-        """The mean of (V(s) - target)^2 over k observations, and its gradient by each parameter that is trained."""
+        """The mean of (V(s) - target)^2 over k observations, and its gradient by each parameter that is trained.
+
+        In units of the targets, if it learns in these.
+        """
         weights = self._plain_weights()
+        if self.normalises_targets:
+            targets = (targets - self.target_mean) / self.target_std
         if weights is None:
-            loss = (self(observations) - targets).square().mean()
+            given = self.features.encode(self.features.tensor(observations, self.dtype), self.dtype)
+            loss = (self.layers(given).squeeze(-1) - targets).square().mean()
             trained = [one for one in self.parameters() if one.requires_grad]
             gradient = torch.autograd.grad(loss, trained, allow_unused=True, materialize_grads=True)
             return float(loss.detach()), list(gradient)
         with torch.no_grad():
             given = self.features.tensor(observations, self.dtype)
-            passed = _backward.forward(weights, self.features.encode(given, self.dtype))
+            inputs = self.layers.standardised(self.features.encode(given, self.dtype))
+            passed = _backward.forward(weights, inputs)
             error = passed[-1].squeeze(-1) - targets
             by_value = (error * (2.0 / len(targets))).unsqueeze(-1)
             return float(error.square().mean()), _backward.backward(weights, passed, by_value)
@@ -82,7 +128,10 @@ class ValueNetwork(nn.Module):
         """V(s) over any leading shape in NumPy; no value depends on the others, to the last bit."""
         leading = observations.shape[: observations.ndim - len(self.features.shape)]
         rows = observations.reshape(-1, *observations.shape[len(leading) :])
-        return self.layers.numpy(rows, self.features).reshape(leading)
+        values = self.layers.numpy(rows, self.features).reshape(leading)
+        if not self.normalises_targets:
+            return values
+        return self.target_mean.numpy() + self.target_std.numpy() * values
 
     def description(self) -> dict[str, Any]:
         """Space, sizes and choices, as JSON has them."""
@@ -92,6 +141,8 @@ class ValueNetwork(nn.Module):
             "hidden": list(self.hidden),
             "activation": self.layers.activation,
             "dtype": str(self.dtype).removeprefix("torch."),
+            "normalise_observations": self.layers.standardises,
+            "normalise_targets": self.normalises_targets,
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
