@@ -35,7 +35,7 @@ static void build(void) {
             next_state[s][a] = to;
             red[s][a] = to != s && GRID[to] == 'R';
             goal[s][a] = to != s && GRID[to] == 'G';
-            pay[s][a] = red[s][a] ? 0.0 : -1.0;
+            pay[s][a] = red[s][a] ? 0.0 : goal[s][a] ? 10.0 : -1.0;
         }
 }
 

@@ -21,10 +21,10 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREA
 import gymnasium as gym
 import numpy as np
 
-from steadyrl import streams
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.tabular import InStep, TabularReinforce, TabularSettings
 from steadyrl.envs import NOISES, maze_spec
+from steadyrl.ground import streams
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts._maze import CompiledMaze
 from steadyrl.runs import RunConfig, train

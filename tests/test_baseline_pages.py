@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-
 from steadyrl.algorithms.baselines import HOMES, NEUTRAL, options
+
 from steadyrl.cli import main
 from steadyrl.runs.config import RunConfig
 from steadyrl.studies import preset

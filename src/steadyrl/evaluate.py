@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from steadyrl import measures
-from steadyrl._shapes import Array, ArrayLike, Float
+from steadyrl.ground.shapes import Array, ArrayLike, Float
 from steadyrl.measures import Measure
 
 # Entries of one chunk of resamples (2 MB): a measure makes some ten arrays of that size, and they stay in the cache.

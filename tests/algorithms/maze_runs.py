@@ -7,9 +7,9 @@ import json
 import sys
 
 import numpy as np
+from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
 
 from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
 from steadyrl.rollouts import Collector
 
 UPDATES, LAST = 2000, 100

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from steadyrl.algorithms.scores import step_weights
 
 from steadyrl import estimators, measures
-from steadyrl.algorithms.scores import step_weights
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts.returns import reward_to_go
 from tests.algorithms import mdp

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
+from steadyrl.algorithms.scores import step_weights
 
 from steadyrl import estimators, measures
 from steadyrl.algorithms import reinforce
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.ppo import PPO, PPOSettings, Steps
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceSettings
-from steadyrl.algorithms.scores import step_weights
 from steadyrl.policies.networks import CategoricalNetwork
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.returns import reward_to_go

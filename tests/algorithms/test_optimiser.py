@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-
 from steadyrl.algorithms.optimiser import Optimiser
 
 START, AIM = np.array([1.0, -2.0, 0.5]), np.array([0.0, 1.0, 3.0])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
+from steadyrl.algorithms.penalty_critic import MEMORY, PenaltyCritic, by_trajectory, returns_so_far
 
 from steadyrl import estimators, measures
 from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.penalty_critic import MEMORY, PenaltyCritic, by_trajectory, returns_so_far
 from steadyrl.algorithms.ppo import PPO, PPOSettings, Steps
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceSettings
 from steadyrl.policies.networks import CategoricalNetwork

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
 
 from steadyrl.algorithms.penalty import Penalty, PenaltySettings
-from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
 from steadyrl.rollouts import Collector
 
 PAPER = {"gini_deviation": 1.0, "cvar_deviation": 0.6, "semi_standard_deviation": 1.2}

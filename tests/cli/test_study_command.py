@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-
-from steadyrl.cli import main
 from steadyrl.cli._reproduce import Name
 from steadyrl.cli._study import command_line
+
+from steadyrl.cli import main
 from steadyrl.studies.study import preset_names
 from tests.faults.driver import ended, workers
 

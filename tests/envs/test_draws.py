@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from steadyrl import streams
 from steadyrl.envs._draws import RewardDraws
 from steadyrl.envs.noise import Gaussian
+from steadyrl.ground import streams
 
 
 def episode(draws, seed, n=3):

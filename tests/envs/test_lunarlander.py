@@ -1,4 +1,4 @@
-"""LunarLander: Gymnasium's own, but for one noisy reward at the end on the right."""
+"""LunarLander: Gymnasium's own, but for one noisy reward for a landing on the right."""
 
 from importlib import import_module
 
@@ -6,9 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from steadyrl import streams
 from steadyrl.envs import Gaussian
 from steadyrl.envs.lunarlander import EndedRight, lunar_lander
+from steadyrl.ground import streams
 
 
 def side_by_side(seed, ours, theirs, policy):
@@ -34,7 +34,7 @@ def random_policy(seed):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_it_is_gymnasiums_own_but_for_the_last_reward(seed):
-    ours, theirs = lunar_lander(), gym.make("LunarLander-v3", max_episode_steps=500)
+    ours, theirs = lunar_lander(noise_at="grounded"), gym.make("LunarLander-v3", max_episode_steps=500)
     steps = side_by_side(seed, ours, theirs, random_policy(seed))
     for mine, gymnasiums in steps:
         np.testing.assert_array_equal(mine[0], gymnasiums[0], strict=True)
@@ -46,7 +46,7 @@ def test_it_is_gymnasiums_own_but_for_the_last_reward(seed):
     assert reward == plain + (draw if right else 0.0)
     assert info["risky"] == right
     assert info["side"] == ("right" if observation[0] >= 0 else "left")
-    assert info["risk_averse"] == float(observation[0] < 0)
+    assert info["risk_averse"] == 0.0  # chance never comes to rest
     assert info["episode_length"] == len(steps)
 
 
@@ -69,6 +69,30 @@ def heuristic_landing(seed, **arguments):
         total += reward
         over = terminated or truncated
     return observation, reward, info
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_landing_is_noisy_on_the_right_and_risk_averse_on_the_left(seed):
+    observation, reward, info = heuristic_landing(seed)
+    draw = Gaussian(0.0, 100.0).quantile(streams.uniform(streams.key(seed, streams.REWARD_NOISE), 0))
+    right = bool(observation[0] > 0)
+    assert info["landed"] is True
+    assert reward == 100.0 + (draw if right else 0.0)
+    assert (info["risky"], info["risk_averse"]) == (right, float(not right))
+
+
+def test_the_landings_above_are_on_both_sides():
+    assert {heuristic_landing(seed)[2]["side"] for seed in range(8)} == {"left", "right"}
+
+
+def test_a_crash_on_the_left_is_not_risk_averse_and_one_on_the_right_not_noisy():
+    crashes = set()
+    for seed in range(12):
+        steps = side_by_side(seed, lunar_lander(), gym.make("LunarLander-v3"), random_policy(seed))
+        info = steps[-1][0][4]
+        if info["grounded"]:
+            crashes.add((info["side"], info["landed"], info["risky"], info["risk_averse"]))
+    assert crashes == {("left", False, False, 0.0), ("right", False, False, 0.0)}
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -95,8 +119,8 @@ def test_a_crash_is_grounded_but_not_landed():
     assert (info["landed"], info["grounded"], info["timeout"]) == (False, True, False)
 
 
-def test_a_crash_on_the_hull_alone_is_on_the_ground_and_noisy():
-    steps = side_by_side(34, lunar_lander(), gym.make("LunarLander-v3"), random_policy(34))
+def test_a_crash_on_the_hull_alone_is_on_the_ground_and_noisy_where_ground_contact_counts():
+    steps = side_by_side(34, lunar_lander(noise_at="grounded"), gym.make("LunarLander-v3"), random_policy(34))
     info = steps[-1][0][4]
     assert (info["leg_contact"], info["grounded"], info["side"], info["risky"]) == (False, True, "right", True)
 
@@ -113,7 +137,7 @@ def test_flying_out_of_view_is_neither_grounded_nor_landed():
 
 
 def test_a_time_out_in_the_air_is_noisy_only_if_any_end_is():
-    for noise_at, noisy in [("grounded", False), ("terminated", False), ("any", True)]:
+    for noise_at, noisy in [("landed", False), ("grounded", False), ("terminated", False), ("any", True)]:
         env = lunar_lander(noise_at=noise_at, max_steps=3)
         env.reset(seed=0)
         env.unwrapped.lander.position = (15.0, 10.0)
@@ -125,18 +149,24 @@ def test_a_time_out_in_the_air_is_noisy_only_if_any_end_is():
 
 @pytest.mark.parametrize(
     ("noise_at", "noisy"),
-    [("grounded", {"grounded", "grounded timeout"}), ("terminated", {"grounded", "flying"}), ("any", None)],
+    [
+        ("landed", {"landed"}),
+        ("grounded", {"landed", "crashed", "grounded timeout"}),
+        ("terminated", {"landed", "crashed", "flying"}),
+        ("any", {"landed", "crashed", "grounded timeout", "flying", "flying timeout"}),
+    ],
 )
 def test_the_ends_that_count(noise_at, noisy):
     ends = {
-        "grounded": {"grounded": True, "timeout": False},
-        "grounded timeout": {"grounded": True, "timeout": True},
-        "flying": {"grounded": False, "timeout": False},
-        "flying timeout": {"grounded": False, "timeout": True},
+        "landed": {"landed": True, "grounded": True, "timeout": False},
+        "crashed": {"landed": False, "grounded": True, "timeout": False},
+        "grounded timeout": {"landed": False, "grounded": True, "timeout": True},
+        "flying": {"landed": False, "grounded": False, "timeout": False},
+        "flying timeout": {"landed": False, "grounded": False, "timeout": True},
     }
     right, left = np.array([0.1]), np.array([-0.1])
     where = EndedRight(noise_at)
-    assert {name for name, info in ends.items() if where(right, 0, info)} == (set(ends) if noisy is None else noisy)
+    assert {name for name, info in ends.items() if where(right, 0, info)} == noisy
     assert not any(where(left, 0, info) for info in ends.values())
 
 
@@ -150,7 +180,7 @@ def test_another_distribution_may_be_given_and_gymnasiums_arguments_too():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"noise_at": "landed"}, "noise_at = 'landed': must be one of grounded, terminated, any"),
+        ({"noise_at": "resting"}, "noise_at = 'resting': must be one of landed, grounded, terminated, any"),
         ({"noise_std": -1.0}, "noise_std = -1.0: must be >= 0"),
         ({"max_steps": 0}, "max_steps = 0: must be >= 1"),
     ],

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steadyrl.envs
-from steadyrl import streams
 from steadyrl.envs import NOISES, Gaussian, MazeEnv, maze_spec
 from steadyrl.envs._layout import shortest_path
+from steadyrl.ground import streams
 
 UP, DOWN, LEFT, RIGHT = range(4)
 SHORT = [RIGHT] * 5 + [UP] * 4
@@ -65,9 +65,9 @@ def test_the_tables_cannot_be_written():
         maze_spec().reward[0, 0] = 5.0
 
 
-def test_the_long_path_costs_11_and_is_risk_averse():
+def test_the_long_path_costs_10_moves_before_the_goal_pays_10_and_is_risk_averse():
     steps = play(MazeEnv(), LONG)
-    assert [reward for _, reward, *_ in steps] == [-1.0] * 11
+    assert [reward for _, reward, *_ in steps] == [-1.0] * 10 + [10.0]
     assert [(terminated, truncated) for _, _, terminated, truncated, _ in steps] == [(False, False)] * 10 + [
         (True, False)
     ]
@@ -79,7 +79,7 @@ def test_the_long_path_costs_11_and_is_risk_averse():
 def test_the_short_path_pays_the_noise_once_where_it_enters_red():
     steps = play(MazeEnv(noise="pareto"), SHORT, seed=21)
     red = NOISES["pareto"].quantile(streams.uniform(streams.key(21, streams.REWARD_NOISE), 0))
-    assert [reward for _, reward, *_ in steps] == [-1.0] * 3 + [red] + [-1.0] * 5
+    assert [reward for _, reward, *_ in steps] == [-1.0] * 3 + [red] + [-1.0] * 4 + [10.0]
     assert [info["risky"] for *_, info in steps] == [False] * 3 + [True] + [False] * 5
     expected = {"path": "short", "risk_averse": 0.0, "risky_share": 1 / 9, "episode_length": 9}
     assert expected.items() <= steps[-1][4].items()
@@ -98,8 +98,16 @@ def test_bumping_stays_and_costs_one():
     assert [(state, reward) for state, reward, *_ in play(MazeEnv(), [DOWN, LEFT])] == [(30, -1.0)] * 2
 
 
-def test_the_last_move_pays_the_goal_reward():
-    assert play(MazeEnv(goal_reward=10.0), LONG)[-1][1] == 10.0
+@pytest.mark.parametrize(("red", "expected"), [(-1.0, 1.50), (-10.0, -7.23), (8.0, 10.23)])
+def test_the_returns_of_the_short_way_are_those_of_the_authors_slide(red, expected):
+    """seminar2023Mar_mvrl.pdf, slide 25, at gamma 0.99: eight moves of -1, red among them, and then 10."""
+    rewards = [reward for _, reward, *_ in play(MazeEnv(noise=Gaussian(red, 0.0)), SHORT)]
+    assert round(sum(0.99**t * reward for t, reward in enumerate(rewards)), 2) == expected
+
+
+def test_the_move_into_the_goal_pays_the_goal_reward():
+    for reward in (-1.0, 3.5):
+        assert play(MazeEnv(goal_reward=reward), LONG)[-1][1] == reward
 
 
 def test_an_episode_is_truncated_at_max_steps():
@@ -154,7 +162,7 @@ def test_any_distribution_or_function_is_a_noise():
 
 def test_several_red_cells_and_goals():
     env = MazeEnv(noise=Gaussian(7.0, 0.0), layout="SRRG\n...G")
-    assert [reward for _, reward, *_ in play(env, [RIGHT] * 3)] == [7.0, 7.0, -1.0]
+    assert [reward for _, reward, *_ in play(env, [RIGHT] * 3)] == [7.0, 7.0, 10.0]
     assert play(env, [DOWN, RIGHT, RIGHT, RIGHT])[-1][4]["path"] == "long"
 
 

@@ -4,10 +4,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from steadyrl import streams
 from steadyrl.envs import Gaussian
-from steadyrl.envs.half_cheetah import _without_known_model_warning, half_cheetah
+from steadyrl.envs.half_cheetah import _without_known_model_warning, advance, half_cheetah
 from steadyrl.envs.inverted_pendulum import inverted_pendulum
+from steadyrl.ground import streams
 
 
 def draws(std, seed):
@@ -24,8 +24,8 @@ def plain_cheetah():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_pendulum_is_gymnasiums_own_but_for_noise_on_the_right(seed):
-    ours, theirs = inverted_pendulum(), gym.make("InvertedPendulum-v5", max_episode_steps=300)
+def test_the_pendulum_is_gymnasiums_own_but_for_noise_on_the_right_and_the_fall(seed):
+    ours, theirs = inverted_pendulum(fall_reward=-3.0), gym.make("InvertedPendulum-v5", max_episode_steps=300)
     np.testing.assert_array_equal(ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0], strict=True)
     noise, risky, t, over = draws(10.0, seed), 0, 0, False
     observation = ours.unwrapped.data.qpos
@@ -39,11 +39,26 @@ def test_the_pendulum_is_gymnasiums_own_but_for_noise_on_the_right(seed):
         here = observation[0] > 0.01
         risky += here
         assert info["risky"] == here
-        assert reward == plain + (next(noise) if here else 0.0)
+        paid = -3.0 if terminated else float(plain)
+        assert reward == paid + (next(noise) if here else 0.0)
+        assert (info["reward_survive"], type(info["reward_survive"])) == (paid, float)
         over = terminated or truncated
     assert 0 < risky < t
+    assert terminated
     assert info["risk_averse"] == 1 - risky / t
     assert (info["risky_share"], info["episode_length"]) == (risky / t, t)
+
+
+@pytest.mark.parametrize(("arguments", "last"), [({}, 1.0), ({"fall_reward": 0.0}, 0.0)])
+def test_a_fall_pays_1_as_in_the_paper_unless_told_otherwise(arguments, last):
+    env = inverted_pendulum(noise_std=0.0, **arguments)
+    env.reset(seed=0)
+    rewards, fallen = [], False
+    while not fallen:
+        _, reward, fallen, _, _ = env.step(np.array([3.0]))
+        rewards.append(reward)
+    assert rewards == [1.0] * (len(rewards) - 1) + [last]
+    assert len(rewards) > 1
 
 
 def test_the_pendulum_is_truncated_at_300_steps_by_default():
@@ -58,9 +73,11 @@ def test_the_pendulum_is_truncated_at_300_steps_by_default():
     assert (terminated, truncated, info["episode_length"]) == (False, True, 300)
 
 
+@pytest.mark.parametrize("forward", ["away", "speed"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_cheetah_is_gymnasiums_own_with_x_in_front_and_paid_for_either_way(seed):
-    ours, theirs = half_cheetah(noise_std=7.0), plain_cheetah()
+def test_the_cheetah_is_gymnasiums_own_with_x_in_front_and_paid_for_either_way(seed, forward):
+    arguments = {} if forward == "away" else {"forward": forward}
+    ours, theirs = half_cheetah(noise_std=7.0, **arguments), plain_cheetah()
     observation, info = ours.reset(seed=seed)
     expected, expected_info = theirs.reset(seed=seed)
     np.testing.assert_array_equal(observation, np.concatenate([[expected_info["x_position"]], expected]), strict=True)
@@ -73,13 +90,13 @@ def test_the_cheetah_is_gymnasiums_own_with_x_in_front_and_paid_for_either_way(s
         expected, _, *flags, plain = theirs.step(action)
         x = plain["x_position"]
         np.testing.assert_array_equal(observation, np.concatenate([[x], expected]), strict=True)
-        forward = (abs(x) - abs(before)) / 0.05
-        assert info["reward_forward"] == forward
+        way = abs(x) - abs(before) if forward == "away" else abs(x - before)
+        assert info["reward_forward"] == way / 0.05
         assert (info["reward_ctrl"], info["x_position"]) == (plain["reward_ctrl"], x)
         here = x < -0.5
         risky += here
         assert info["risky"] == here
-        assert reward == forward + float(plain["reward_ctrl"]) + (next(noise) if here else 0.0)
+        assert reward == way / 0.05 + float(plain["reward_ctrl"]) + (next(noise) if here else 0.0)
         assert [terminated, truncated] == flags == [False, t == 500]
     assert (info["risky_share"], info["risk_averse"]) == (risky / 500, 1 - risky / 500)
     assert info["episode_length"] == 500
@@ -107,6 +124,19 @@ def test_the_forward_weight_multiplies_the_forward_reward_alone():
     (one, cost), (three, same_cost) = rewards
     assert three == pytest.approx(3 * one, rel=1e-15)
     assert cost == same_cost
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "away", "speed"),
+    [(1.0, 3.0, 2.0, 2.0), (-1.0, -3.0, 2.0, 2.0), (3.0, 1.0, -2.0, 2.0), (-1.0, 2.0, 1.0, 3.0)],
+)
+def test_away_is_paid_back_on_the_way_home_and_speed_never(before, after, away, speed):
+    assert (advance("away", before, after), advance("speed", before, after)) == (away, speed)
+
+
+def test_a_wrong_forward_reward_is_refused_by_name():
+    with pytest.raises(ValueError, match="forward = 'far': must be one of away, speed"):
+        half_cheetah(forward="far")
 
 
 def test_making_a_cheetah_leaves_no_log_file(tmp_path, monkeypatch, capfd):

@@ -14,7 +14,6 @@ from scipy import stats
 from scipy.integrate import tanhsinh
 from scipy.special import ndtri
 
-from steadyrl import streams
 from steadyrl.envs._quantiles import GAUSSIAN, PARETO, PIECES
 from steadyrl.envs.noise import (
     NOISES,
@@ -27,6 +26,7 @@ from steadyrl.envs.noise import (
     normal_quantile,
     quantile_of,
 )
+from steadyrl.ground import streams
 
 UNIT = st.floats(min_value=1e-300, max_value=1.0, exclude_max=True)
 MODERATE = st.floats(min_value=-1e3, max_value=1e3)

@@ -6,8 +6,8 @@ import pytest
 from gymnasium.wrappers import TimeLimit
 
 import steadyrl.envs  # noqa: F401
-from steadyrl import streams
 from steadyrl.envs import Above, Below, Gaussian, MazeEnv, RiskyRegion
+from steadyrl.ground import streams
 
 
 class Line(gym.Env):

@@ -6,9 +6,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from PIL import Image
-
 from steadyrl.cli._envs import envs
 from steadyrl.cli._watch import watch
+
 from steadyrl.envs import DOMAINS, _frames, _video
 
 IDS = [domain.id for domain in DOMAINS]
@@ -123,4 +123,4 @@ def test_envs_as_json_is_the_same_data(capsys):
     envs(as_json=True)
     listed = json.loads(capsys.readouterr().out)
     assert [domain["id"] for domain in listed] == IDS
-    assert listed[1]["parameters"][1]["default"] == "grounded"
+    assert listed[1]["parameters"][1]["default"] == "landed"

@@ -3,6 +3,7 @@
 import fcntl
 import os
 
+from steadyrl.ground import files
 from steadyrl.policies import storage
 from steadyrl.runs import checkpoint, folder, metrics
 from steadyrl.studies import attempts, processes, study
@@ -30,7 +31,7 @@ class _OsWithoutSync:
 
 
 def _without_syncs():
-    storage.os = metrics.os = _OsWithoutSync()
+    files.os = metrics.os = _OsWithoutSync()
 
 
 def _without_the_cut():

@@ -10,8 +10,8 @@ from scipy.special import ndtri
 from torch import nn
 from torch.distributions import Categorical, Independent, Normal
 
-from steadyrl import streams
 from steadyrl.envs.spaces import choices
+from steadyrl.ground import streams
 from steadyrl.policies import Policy
 from steadyrl.policies._forward import ACTIVATIONS, dense
 from steadyrl.policies.modules import ModulePolicy

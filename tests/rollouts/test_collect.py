@@ -8,8 +8,8 @@ import pytest
 from gymnasium import spaces
 
 import steadyrl
-from steadyrl import streams
 from steadyrl.envs import MazeEnv
+from steadyrl.ground import streams
 from steadyrl.policies import RandomPolicy, TabularSoftmax
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts import Batch, Collector, EpisodeError, collect
@@ -42,7 +42,7 @@ MAZES = [
     {"noise": "gaussian"},
     {"noise": "pareto"},
     {"noise": "uniform", "max_steps": 23},
-    {"noise": "handcraft", "goal_reward": 10.0},
+    {"noise": "handcraft", "goal_reward": -1.0},
     {"layout": ["S.R.G", ".#.#.", "....."]},
     {"layout": ["SRG"], "max_steps": 5},
 ]

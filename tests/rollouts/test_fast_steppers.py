@@ -115,15 +115,19 @@ def test_the_episodes_are_those_of_gymnasium_for_other_seeds(domain, seed):
 
 
 OTHERWISE = [
+    ("LunarLander", {"noise_std": 7.0, "noise_at": "landed"}),
     ("LunarLander", {"noise_std": 7.0, "noise_at": "terminated"}),
     ("LunarLander", {"noise_at": "any", "max_steps": 90}),
     ("LunarLander", {"noise_at": "grounded", "max_steps": 230, "gravity": -6.0}),
     ("LunarLander", {"noise": Pareto(-1.0, 20.0, 3.0), "noise_at": "any"}),
-    ("InvertedPendulum", {"noise_std": 3.0, "threshold": -0.2}),
+    ("InvertedPendulum", {"noise_std": 3.0, "threshold": -0.2, "fall_reward": 0.0}),
+    ("InvertedPendulum", {"fall_reward": -12.5}),
     ("InvertedPendulum", {"max_steps": 17, "reset_noise_scale": 0.1}),
     ("InvertedPendulum", {"noise": Pareto(-1.0, 20.0, 3.0), "frame_skip": 3}),
     ("InvertedPendulum", {"noise": Mixture((Uniform(-2.0, 0.0), Uniform(5.0, 6.0)), (0.8, 0.2))}),
     ("HalfCheetah", {"noise_std": 3.0, "threshold": 0.1, "max_steps": 40}),
+    ("HalfCheetah", {"forward": "speed", "max_steps": 40, "threshold": 0.1}),
+    ("HalfCheetah", {"forward": "speed", "forward_reward_weight": 0.7, "max_steps": 40, "threshold": 0.0}),
     ("HalfCheetah", {"forward_reward_weight": 2.5, "ctrl_cost_weight": 0.3, "max_steps": 30, "threshold": 0.0}),
     ("HalfCheetah", {"noise": Uniform(-4.0, 9.0), "reset_noise_scale": 0.3, "max_steps": 50, "threshold": 0.0}),
 ]

@@ -8,12 +8,12 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from steadyrl.algorithms.baselines import options
+from steadyrl.algorithms.tabular import TabularSettings
 
 from steadyrl import measures
-from steadyrl.algorithms.baselines import options
 from steadyrl.algorithms.ppo import PPOSettings
 from steadyrl.algorithms.reinforce import ReinforceSettings
-from steadyrl.algorithms.tabular import TabularSettings
 from steadyrl.runs import BadInputError, RunConfig, check, config_hash, from_toml, to_toml
 from steadyrl.runs.checks import PPO_ONLY, config_from, problems
 from steadyrl.runs.config import field_docs, field_types

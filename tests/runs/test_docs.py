@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from steadyrl.cli._train import _text
+
 from steadyrl.runs.config import RunConfig, field_docs, field_types
 
 PAGE = Path(__file__).parents[2] / "docs" / "runs.md"

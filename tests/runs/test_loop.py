@@ -5,9 +5,9 @@ import json
 import gymnasium as gym
 import numpy as np
 import pytest
-
-from steadyrl import streams
 from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
+
+from steadyrl.ground import streams
 from steadyrl.rollouts import Collector
 from steadyrl.runs import BadInputError, RunConfig, RunFailedError, load, train
 from steadyrl.runs.view import Lines, Quiet

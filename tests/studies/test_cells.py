@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import steadyrl
+from steadyrl.ground.errors import LockedError
 from steadyrl.runs import BadInputError, RunFailedError
-from steadyrl.runs.errors import LockedError
 from steadyrl.runs.lock import locked
 from steadyrl.studies import cells, estimators, gradient_variance, run
 from steadyrl.studies.board import Board
@@ -135,7 +135,7 @@ def test_one_process_at_a_time(tmp_path):
 
 
 PACKAGE = Path(steadyrl.__file__).parent
-NO_NUMBERS = {"_shapes.py", "runs/config.py", "studies/study.py"}
+NO_NUMBERS = {"ground/shapes.py", "runs/config.py", "studies/study.py"}
 """What is executed too but only carries settings."""
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from steadyrl import estimators, streams
+from steadyrl import estimators
 from steadyrl.envs import MazeEnv
+from steadyrl.ground import streams
 from steadyrl.policies.tabular import softmax
 from steadyrl.report import _gradient_variance as report
 from steadyrl.rollouts import Collector

@@ -1,64 +1,78 @@
 """The penalty lam D[G0]: a coefficient for each trajectory, and what lam is at the moment."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
 from steadyrl import estimators, measures
-from steadyrl._shapes import Array, Float, Points
+from steadyrl.algorithms.algorithm import WeightedOptions, tabulated
+from steadyrl.ground.option import option
+from steadyrl.ground.shapes import Array, Float, Points
+from steadyrl.ground.state import Stateful
 from steadyrl.measures import Measure
+
+ENOUGH: Final = 64
+"""Episodes that are enough for every estimator."""
+_good: set[str] = set()
 
 
 @dataclass(frozen=True)
-class PenaltySettings:
+class PenaltyOptions(WeightedOptions):
     """What variability costs: maximise E[G0] - lam D[G0]."""
 
-    measure: str = "gini_deviation"
-    """The measure of variability D, by name."""
-    lam: float = 1.0
-    """The weight of D; 0 is risk-neutral. With a constraint, where its dual ascent begins."""
-    estimator: str = "influence"
-    """How the gradient of D is estimated: influence, jackknife or paper."""
-    measure_params: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of the measure, such as {"alpha": 0.1}."""
-    estimator_options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the estimator, such as {"mmd_sign": "+"}."""
-    unit_free: bool = False
-    """Divide lam by twice the standard deviation of the first batch's returns if D is quadratic (variance,
-    semi-variance), so that one lam means much the same for every measure. Frozen after that batch: renewed at every
-    update it would turn the variance into the standard deviation."""
-    constraint: float | None = None
-    """Maximise E[G0] subject to D[G0] <= constraint instead: lam by dual ascent."""
-    dual_rate: float = 0.01
-    """Step of the dual ascent: lam += dual_rate (D - constraint), never below 0."""
+    estimator: str = option("influence", "how the gradient of D is estimated: influence, jackknife or paper")
+    estimator_options: Mapping[str, Any] = option({}, "options of the estimator, such as mmd_sign=+")
+    unit_free: bool = option(
+        False, "divide lam by twice the standard deviation of the first batch's returns if D is quadratic"
+    )
+    constraint: float | None = option(
+        None, "maximise E[G0] subject to D[G0] <= constraint instead: lam by dual ascent", least=0
+    )
+    dual_rate: float = option(0.01, "step of the dual ascent: lam += dual_rate (D - constraint), not below 0", least=0)
+    penalty_baseline: bool = option(
+        False,
+        "subtract a learned baseline from the coefficients of D, the penalty's critic: no bias, less variance",
+    )
 
 
-class Penalty:
+class Penalty(Stateful):
     """The penalty of one run, with the little it has to remember."""
 
-    def __init__(self, settings: PenaltySettings) -> None:
-        check(settings)
-        self.settings = settings
-        self.measure: Measure = measures.get(settings.measure, **settings.measure_params)
-        self.estimator = estimators.get(settings.estimator, **settings.estimator_options)
-        self._lam, self._unit = float(settings.lam), 0.0
+    parts = ("weight", "unit")
+
+    def __init__(self, options: PenaltyOptions) -> None:
+        self.options = options
+        self.measure: Measure = measures.get(options.measure, **options.measure_params)
+        self.estimator = estimators.get(options.estimator, **options.estimator_options)
+        self.weight, self.unit = float(options.lam), 0.0
 
     @property
     def lam(self) -> float:
         """What the coefficients are multiplied with."""
-        return self._lam / self._unit if self._unit else self._lam
+        return self.weight / self.unit if self.unit else self.weight
 
     @property
     def active(self) -> bool:
         """Is there anything to penalise with? (A risk-neutral run computes no coefficients.)"""
-        return self._lam > 0 or self.settings.constraint is not None
+        return self.weight > 0 or self.options.constraint is not None
+
+    @property
+    def moves(self) -> bool:
+        """Can lam change from update to update?"""
+        return self.options.unit_free or self.options.constraint is not None
 
     def begin(self, returns: Float[Array, " n"]) -> None:
-        """See a new batch's returns, before its coefficients are asked for."""
-        if self.settings.unit_free and self.measure.facts.degree == 2 and not self._unit:
-            self._unit = 2.0 * float(np.std(returns)) or 1.0
+        """See a new batch's returns, before its coefficients are asked for.
+
+        The unit is frozen after the first batch: renewed at every update it would turn the variance into the standard
+        deviation.
+        """
+        if self.options.unit_free and self.measure.facts.degree == 2 and not self.unit:
+            self.unit = 2.0 * float(np.std(returns)) or 1.0
 
     def coefficients(self, returns: Points, weights: Points | None = None) -> Points:
         """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi; 0 for a risk-neutral run.
@@ -76,23 +90,54 @@ class Penalty:
     def settle(self, value: float) -> dict[str, float]:
         """`finish`, for one who knows the measure of the returns already."""
         lam = self.lam
-        if self.settings.constraint is not None:
-            self._lam = max(0.0, self._lam + self.settings.dual_rate * (value - self.settings.constraint))
+        if self.options.constraint is not None:
+            self.weight = max(0.0, self.weight + self.options.dual_rate * (value - self.options.constraint))
         return {"variability": value, "lam": lam}
 
-    def state(self) -> dict[str, Array]:
-        """What a checkpoint must hold."""
-        return {"penalty.lam": np.array(self._lam), "penalty.unit": np.array(self._unit)}
 
-    def restore(self, state: Mapping[str, Array]) -> None:
-        """Go on from a checkpoint."""
-        self._lam, self._unit = float(state["penalty.lam"]), float(state["penalty.unit"])
+def penalty_problems(options: PenaltyOptions, n: int) -> Iterator[str]:
+    """Do a measure that exists, estimator and number of episodes go together? A study asks thousands of times."""
+    fields = (
+        options.measure, options.measure_params, options.estimator, options.estimator_options, n, options.lam > 0,
+        options.constraint is None,
+    )  # fmt: skip
+    key = json.dumps(fields, sort_keys=True)
+    if key in _good:
+        return
+    problems = list(_problems(options, n))
+    yield from problems
+    if not problems:
+        _good.add(key)
 
 
-def check(settings: PenaltySettings) -> None:
-    """Refuse numbers that make no sense."""
-    for name, value in (("lam", settings.lam), ("dual_rate", settings.dual_rate)):
-        if not (np.isfinite(value) and value >= 0):
-            raise ValueError(f"{name} = {value}: must be >= 0 and finite")
-    if settings.constraint is not None and not (np.isfinite(settings.constraint) and settings.constraint >= 0):
-        raise ValueError(f"constraint = {settings.constraint}: must be >= 0 and finite, or None")
+def _problems(options: PenaltyOptions, n: int) -> Iterator[str]:
+    measure, prefix = measures.get(options.measure, **options.measure_params), ""
+    penalised = options.lam > 0 or options.constraint is not None
+    try:
+        prefix = tabulated("estimator_options", options.estimator_options)
+        estimator = estimators.get(options.estimator, **options.estimator_options)
+        estimator.coefficients(measure, *_sample(ENOUGH))
+        prefix = ""
+        if penalised:
+            estimator.coefficients(measure, *_sample(min(n, ENOUGH)))
+    except Exception as error:  # a user's own measure may raise anything
+        yield f"{prefix}{error}"
+        return
+    least = _fewest(measure.params)
+    if penalised and n < least:
+        yield f"n = {n}: must be >= {least} for a tail of {options.measure} to hold one episode"
+
+
+def _sample(n: int) -> tuple[Array, None, np.random.Generator]:
+    """Returns, no weights, and a generator to split them with."""
+    return np.arange(n, dtype=np.float64), None, np.random.default_rng(0)
+
+
+def _fewest(params: Mapping[str, Any]) -> int:
+    """Episodes for a measure's tail to hold one of them."""
+    from steadyrl.measures._tails import facing_lower  # noqa: PLC0415
+
+    if not {"alpha", "tail"} <= params.keys():
+        return 1
+    _, mass = facing_lower(np.zeros(1), params["alpha"], params["tail"])
+    return math.ceil(round(1.0 / mass, 9))

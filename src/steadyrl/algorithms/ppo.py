@@ -1,240 +1,186 @@
-"""PPO with a variability penalty (Algorithm 2) for network policies."""
+"""PPO with a variability penalty (Algorithm 2), for tables and networks."""
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Float, Int, IntArray
-from steadyrl.algorithms.learner import NetworkLearner
-from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.penalty_critic import by_trajectory
+from steadyrl.actors.actor import Actor, Critic
+from steadyrl.algorithms.algorithm import Algorithm
+from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
+from steadyrl.algorithms.proximal import ProximalOptions, clipped, parts_of
+from steadyrl.algorithms.registry import register
+from steadyrl.ground import streams
+from steadyrl.ground.option import option, with_default
+from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.measures import EffectiveSampleSizeWarning
-from steadyrl.policies.network_policy import NetworkPolicy
-from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
-from steadyrl.rollouts.returns import discounted_returns, generalised_advantages
-
-RATIOS: Final = ("product", "one", "surrogate", "reward")
-SCALES: Final = ("step", "trajectory")
-CLIPS: Final = ("weight", "gradient")
+from steadyrl.rollouts.returns import generalised_advantages
 
 
 @dataclass(frozen=True)
-class PPOSettings:
+class NeutralPPOOptions(ProximalOptions):
+    """PPO."""
+
+    gamma: float = with_default(ProximalOptions, "gamma", 0.99)
+    minibatches: int = option(1, "parts that each pass is cut into", least=1)
+    normalise_advantages: bool = option(True, "advantages with mean 0 and standard deviation 1, which rescales lam")
+    kl_stop: float | None = option(
+        None, "end the passes over a batch when the policy has moved this far (mean KL of a step)", above=0
+    )
+
+
+@dataclass(frozen=True)
+class PPOOptions(NeutralPPOOptions, PenaltyOptions):
     """Algorithm 2."""
 
-    penalty: PenaltySettings = field(default_factory=PenaltySettings)
-    gamma: float = 0.99
-    """Discount factor."""
-    gae_lambda: float = 0.95
-    """Decay of the generalised advantage estimates."""
-    clip: float = 0.2
-    """Range of PPO's ratio for one step."""
-    policy_rate: float = 3e-4
-    """Learning rate of the policy."""
-    value_rate: float = 3e-4
-    """Learning rate of the value function."""
-    optimiser: str = "adam"
-    """adam or sgd, for policy and value alike."""
-    inner_updates: int = 10
-    """M: passes over the batch."""
-    minibatches: int = 1
-    """Parts that each pass is cut into."""
-    value_epochs: int = 1
-    """Passes of the value function for each of the policy's."""
-    normalise_advantages: bool = True
-    """Advantages with mean 0 and standard deviation 1; without it and with penalty_scale "step" the two gradients
-    are those of E[G0] - lam D[G0] to scale."""
-    max_grad_norm: float | None = 0.5
-    """Clip the norm of the policy's gradient."""
-    kl_stop: float | None = None
-    """End the passes over a batch when the policy has moved this far (mean KL of a step)."""
-    ratio: str = "product"
-    """How the penalty is corrected for the policy's movement within a batch. product: the paper's, rho_i = the
-    product over the trajectory. one: not at all; use kl_stop, for a product over hundreds of steps dies at once.
-    surrogate: the coefficient is part of the advantage, inside the clipped surrogate. reward: it is the reward -lam c_i
-    of the last step, so that value function and GAE take their share of its variance."""
-    zeta: float = 2.0
-    """Largest importance ratio of a trajectory."""
-    clip_rule: str = "weight"
-    """Beyond zeta: weight keeps a trajectory's gradient at the largest ratio (the paper's, and less biased); gradient
-    gives it none."""
-    penalty_scale: str = "step"
-    """step: the penalty is averaged over steps as PPO's surrogate is; trajectory: summed over the steps of each
-    trajectory and averaged over trajectories, which is as many times stronger as an episode has steps."""
-    penalty_baseline: bool = False
-    """Subtract a learned b(s_t, return so far, t) from c_i, the penalty's own critic: no bias, less variance. Not with
-    ratio "reward", where the value function is that baseline."""
+    ratio: Literal["product", "one", "surrogate", "reward"] = option(
+        "product",
+        "how D is corrected for the policy's movement within a batch. product: by the product of the ratios of a "
+        "trajectory, the paper's; one: not at all, so use kl_stop; surrogate: the coefficient is part of the "
+        "advantage, inside the clipped surrogate; reward: it is the reward -lam c_i of the last step",
+    )
+    zeta: float = option(2.0, "largest importance ratio of a trajectory", above=0)
+    clip_rule: Literal["weight", "gradient"] = option(
+        "weight", "beyond zeta, keep a trajectory's gradient at the largest ratio (the paper's), or give it none"
+    )
+    penalty_scale: Literal["step", "trajectory"] = option(
+        "step", "average the penalty over steps as PPO's surrogate is, or sum it over those of each trajectory"
+    )
 
 
-class PPO(NetworkLearner):
+@register
+class PPO(Algorithm):
     """One run of Algorithm 2."""
 
-    def __init__(self, policy: NetworkPolicy, value: ValueNetwork, settings: PPOSettings, seed: int = 0) -> None:
-        check(settings)
-        super().__init__(policy, value, settings, seed)
-        self.settings = settings
+    name = "ppo"
+    Options: ClassVar[type[Any]] = PPOOptions
+    parts = (*Algorithm.parts, "penalty", "critic")
+    value_factor = 1.0
+    network_defaults: ClassVar[Mapping[str, Any]] = {"policy_rate": 3e-4, "max_grad_norm": 0.5}
 
-    def update(self, batch: Batch, iteration: int) -> dict[str, float]:
-        """M inner updates from n episodes; what to log."""
-        settings, steps = self.settings, Steps(self, batch)
-        rng = streams.generator(self.seed, streams.MINIBATCH, iteration)
+    def __init__(
+        self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
+    ) -> None:
+        super().__init__(actors, options, seed=seed, updates=updates)
+        self.penalty = Penalty(options)
+        self.critic: Critic | None = self.actor.critic(options.gamma) if options.penalty_baseline else None
+
+    @classmethod
+    def problems(cls, options: Any, run: Mapping[str, Any]) -> Iterator[str]:
+        """Measure, estimator and the number of episodes must go together."""
+        wrong = list(super().problems(options, run))
+        yield from wrong
+        if options.penalty_baseline and options.ratio == "reward":
+            yield "penalty_baseline = True: must be left out with ratio = reward: its value function is the baseline"
+        if not wrong:
+            yield from penalty_problems(options, run["n"])
+
+    def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
+        """M inner updates from n episodes."""
+        options, inner = self.options, Inner(self, batch, to_go[:, 0])
+        rng = streams.generator(self.seed, streams.MINIBATCH, self.iteration)
         logged: dict[str, float] = {}
-        for _ in range(settings.inner_updates):
-            c = steps.coefficients()
-            for part in _parts(steps.count, settings.minibatches, rng):
-                logged["gradient_norm"] = self.policy_step.step(steps.loss(part, c))
-            for _ in range(settings.value_epochs):
-                for part in _parts(steps.count, settings.minibatches, rng):
-                    logged["value_loss"] = self._descend_value(steps, part)
-            if settings.kl_stop is not None and steps.movement()["kl"] > settings.kl_stop:
+        for _ in range(options.inner_updates):
+            penalties = inner.penalties()
+            for part in parts_of(batch.steps, options.minibatches, rng):
+                logged["gradient_norm"] = inner.ascend(part, penalties)
+            for _ in range(options.value_epochs):
+                for part in parts_of(batch.steps, options.minibatches, rng):
+                    logged["value_loss"] = inner.steps.fit_values(part, inner.targets[part])
+            if options.kl_stop is not None and inner.movement()["kl"] > options.kl_stop:
                 break
         if self.critic is not None:
-            logged["baseline_loss"] = self.critic.learn(batch, steps.own, by_trajectory(batch))
-        logged |= steps.movement()
-        return {"return": float(steps.returns.mean()), **logged, **self.penalty.finish(steps.returns)}
-
-    def _descend_value(self, steps: "Steps", part: Int[IntArray, " m"]) -> float:
-        values = self.value(steps.observations[part])
-        loss = (values - steps.targets[part]).square().mean()
-        self.value_step.descend(loss)
-        return float(loss.detach())
+            logged["baseline_loss"] = self.critic.learn(batch, inner.own)
+        return logged | inner.movement() | self.penalty.finish(to_go[:, 0])
 
 
-class Steps:
+class Inner:
     """The steps of a batch in one row, with what does not change while the policy moves."""
 
-    def __init__(self, learner: PPO, batch: Batch) -> None:
-        self.learner, self.batch = learner, batch
-        settings, mask = learner.settings, batch.mask
-        self.mask, self.count = torch.from_numpy(mask), int(mask.sum())
-        self.episode = torch.from_numpy(np.repeat(np.arange(batch.n), batch.lengths))
-        self.observations = torch.from_numpy(batch.observations[mask])
-        self.actions = torch.from_numpy(batch.actions[mask])
-        self.returns = discounted_returns(batch.rewards, settings.gamma)
-        learner.penalty.begin(self.returns)
-        self.own = learner.penalty.coefficients(self.returns)  # c_i of the policy that acted
-        baseline = np.zeros(mask.shape) if learner.critic is None else learner.critic.baseline(batch)
-        self.baseline = torch.from_numpy(baseline[mask])
-        self.shares = torch.ones(batch.n, dtype=torch.float64)  # n p_i of the last `coefficients`
-        with torch.no_grad():
-            self.old_log_prob = learner.policy.log_prob(self.observations, self.actions)
-        values = np.zeros(mask.shape)
-        values[mask] = learner.value.predict(batch.observations[mask])
-        last_values = learner.value.predict(batch.last_observations)
+    def __init__(self, ppo: PPO, batch: Batch, returns: Float[Array, " n"]) -> None:
+        self.options, self.penalty, self.batch, self.returns = ppo.options, ppo.penalty, batch, returns
+        mask = batch.mask
+        self.steps = ppo.actor.steps(batch)
+        self.episode = np.repeat(np.arange(batch.n), batch.lengths)
+        self.penalty.begin(returns)
+        self.own = self.penalty.coefficients(returns)  # c_i of the policy that acted
+        baseline = np.zeros(mask.shape) if ppo.critic is None else ppo.critic.baseline(batch)
+        self.baseline = baseline[mask]
+        self.old_log_probs = self.steps.log_probs()
+        values = ppo.actor.values(batch)
         advantages = generalised_advantages(
-            self._rewards(), values, last_values, batch.lengths, batch.terminated, settings.gamma, settings.gae_lambda
-        )
-        dtype = self.old_log_prob.dtype
-        self.targets = torch.from_numpy((advantages + values)[mask]).to(dtype)
-        self.advantages = torch.from_numpy(self._scaled(advantages, baseline)[mask]).to(dtype)
+            self._rewards(), values, ppo.actor.last_values(batch), batch.lengths, batch.terminated,
+            self.options.gamma, self.options.gae_lambda,
+        )  # fmt: skip
+        self.targets = (advantages + values)[mask]
+        self.advantages = self._scaled(advantages[mask])
 
     def _rewards(self) -> Float[Array, "n T"]:
         """The rewards, with -lam c_i on the last one where the penalty is a reward."""
-        if self.learner.settings.ratio != "reward":
+        if not self.penalty.active or self.options.ratio != "reward":
             return self.batch.rewards
-        rewards = self.batch.rewards.copy()
-        last = self.batch.lengths - 1
-        penalties = self.learner.penalty.lam * self.own
-        rewards[np.arange(self.batch.n), last] -= penalties / self.learner.settings.gamma**last
+        rewards, last = self.batch.rewards.copy(), self.batch.lengths - 1
+        rewards[np.arange(self.batch.n), last] -= self.penalty.lam * self.own / self.options.gamma**last
         return rewards
 
-    def _scaled(self, advantages: Float[Array, "n T"], baseline: Float[Array, "n T"]) -> Float[Array, "n T"]:
+    def _scaled(self, advantages: Float[Array, " m"]) -> Float[Array, " m"]:
         """Normalised if wanted, with the penalty inside where it belongs there."""
-        if self.learner.settings.normalise_advantages:
-            taken = advantages[self.batch.mask]
-            advantages = (advantages - taken.mean()) / (taken.std() + 1e-8)
-        if self.learner.settings.ratio != "surrogate":
+        if self.options.normalise_advantages:
+            advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        if not self.penalty.active or self.options.ratio != "surrogate":
             return advantages
-        return advantages - self.learner.penalty.lam * (self.own[:, None] - baseline)
+        return advantages - self.penalty.lam * (self.own[self.episode] - self.baseline)
+
+    def penalties(self) -> Float[Array, " m"] | None:
+        """lam (c_i - n p_i b) of each step under the policy of now; None where it is in the advantages already."""
+        options, penalty = self.options, self.penalty
+        if not penalty.active or options.ratio in ("surrogate", "reward"):
+            return None
+        c, shares = (self.own, np.ones(self.batch.n)) if options.ratio == "one" else self._corrected()
+        # Summed over the steps of a trajectory, the penalty is as many times stronger as an episode has steps.
+        scale = self.batch.steps / self.batch.n if options.penalty_scale == "trajectory" else 1.0
+        return penalty.lam * scale * (c[self.episode] - shares[self.episode] * self.baseline)
+
+    def _corrected(self) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+        """c_i and n p_i with importance ratios of whole trajectories, cut off at zeta."""
+        log_rho = self.log_ratios()
+        if not np.isfinite(log_rho).all() or np.all(np.exp(np.minimum(log_rho, 50.0)) == 1.0):
+            # Either the policy is no longer one, and the run ends as diverged; or it has not moved, the trajectories
+            # are its own draws, and unweighted coefficients are the better.
+            return self.own, np.ones(self.batch.n)
+        rho = np.exp(np.minimum(log_rho, 50.0))
+        weights = np.minimum(rho, self.options.zeta)
+        if not weights.any():  # too small for a float, all of them; their proportions are not
+            weights = np.exp(log_rho - log_rho.max())
+        kept = rho <= self.options.zeta if self.options.clip_rule == "gradient" else np.ones_like(rho)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EffectiveSampleSizeWarning)  # it is logged at every update
+            return kept * self.penalty.coefficients(self.returns, weights), kept * weights / weights.mean()
+
+    def ascend(self, part: Int[IntArray, " k"], penalties: Float[Array, " m"] | None) -> float:
+        """One step of the policy by a part of the steps: PPO-clip less the penalty."""
+
+        def rule(log_probs: NDArray[Any]) -> NDArray[Any]:
+            ratio = np.exp(log_probs - self.old_log_probs[part])
+            weights = clipped(ratio, self.advantages[part], self.options.clip)
+            return weights if penalties is None else weights - penalties[part]
+
+        return self.steps.ascend(part, rule)
 
     def log_ratios(self) -> Float[Array, " n"]:
         """log rho_i: how much likelier the policy of now makes each trajectory."""
-        with torch.no_grad():
-            change = self.learner.policy.log_prob(self.observations, self.actions) - self.old_log_prob
-        sums: Array = np.zeros(self.batch.n)
-        np.add.at(sums, self.episode.numpy(), change.numpy().astype(np.float64))
-        return sums
-
-    def coefficients(self) -> torch.Tensor | None:
-        """c_i under the policy of now, or None where the penalty is in the advantages already."""
-        settings, penalty = self.learner.settings, self.learner.penalty
-        if settings.ratio in ("surrogate", "reward") or not penalty.active:
-            return None
-        if settings.ratio == "one":
-            return torch.from_numpy(self.own)
-        log_rho = self.log_ratios()
-        if not np.isfinite(log_rho).all():  # the policy is no longer one: the run ends as diverged
-            return torch.from_numpy(self.own)
-        rho = np.exp(np.minimum(log_rho, 50.0))
-        if np.all(rho == 1.0):  # the trajectories are this policy's own draws: unweighted coefficients are the better
-            self.shares = torch.ones_like(self.shares)
-            return torch.from_numpy(self.own)
-        weights = np.minimum(rho, settings.zeta)
-        if not weights.any():  # too small for a float, all of them; their proportions are not
-            weights = np.exp(log_rho - log_rho.max())
-        kept = rho <= settings.zeta if settings.clip_rule == "gradient" else np.ones_like(rho)
-        self.shares = torch.from_numpy(kept * weights / weights.mean())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EffectiveSampleSizeWarning)  # it is logged at every update
-            return torch.from_numpy(kept * penalty.coefficients(self.returns, weights))
-
-    def loss(self, part: Int[IntArray, " m"], c: torch.Tensor | None) -> torch.Tensor:
-        """What a part of the steps descends: PPO-clip and the penalty."""
-        log_prob = self.learner.policy.log_prob(self.observations[part], self.actions[part])
-        surrogate = self.surrogate(part, log_prob)
-        return -surrogate if c is None else self.learner.penalty.lam * self.variability(part, log_prob, c) - surrogate
-
-    def surrogate(self, part: Int[IntArray, " m"], log_prob: torch.Tensor) -> torch.Tensor:
-        """PPO-clip."""
-        ratio, advantage = torch.exp(log_prob - self.old_log_prob[part]), self.advantages[part]
-        clip = self.learner.settings.clip
-        clipped = torch.clamp(ratio, 1.0 - clip, 1.0 + clip)
-        return torch.minimum(ratio * advantage, clipped * advantage).mean()
-
-    def variability(self, part: Int[IntArray, " m"], log_prob: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
-        """A mean of (c_i - n p_i b_it) log pi whose gradient is the variability gradient, to the scale that is set."""
-        whole_episodes = self.learner.settings.penalty_scale == "trajectory"
-        episode = self.episode[part]
-        centred = c[episode] - self.shares[episode] * self.baseline[part]
-        mean = (centred.to(log_prob.dtype) * log_prob).mean()
-        return mean * (self.count / self.batch.n) if whole_episodes else mean
+        change = self.steps.log_probs() - self.old_log_probs
+        return np.bincount(self.episode, change, self.batch.n).astype(np.float64)
 
     def movement(self) -> dict[str, float]:
         """How far the policy has moved from the one that acted: mean KL of a step, and effective sample size."""
         log_rho = self.log_ratios()
         rho = np.exp(log_rho - log_rho.max())
-        return {"kl": float(-log_rho.sum() / self.count), "effective_n": float(rho.sum() ** 2 / (rho**2).sum())}
-
-
-def _parts(count: int, minibatches: int, rng: np.random.Generator) -> Iterator[Int[IntArray, " m"]]:
-    """The steps cut into parts at random; all of them in order if there is one part only."""
-    if minibatches == 1:
-        return iter([np.arange(count)])
-    return iter(np.array_split(rng.permutation(count), minibatches))
-
-
-def check(settings: PPOSettings) -> None:
-    """Refuse what makes no sense."""
-    for name, value, accepted in (
-        ("ratio", settings.ratio, RATIOS),
-        ("penalty_scale", settings.penalty_scale, SCALES),
-        ("clip_rule", settings.clip_rule, CLIPS),
-    ):
-        if value not in accepted:
-            raise ValueError(f"{name} = {value!r}: must be one of {', '.join(accepted)}")
-    if settings.penalty_baseline and settings.ratio == "reward":
-        raise ValueError(
-            "penalty_baseline = True: must be False with ratio = 'reward': its value function is the baseline"
-        )
-    for name, number in (("inner_updates", settings.inner_updates), ("minibatches", settings.minibatches)):
-        if number < 1:
-            raise ValueError(f"{name} = {number}: must be >= 1")
-    for name, positive in (("clip", settings.clip), ("zeta", settings.zeta)):
-        if not positive > 0:
-            raise ValueError(f"{name} = {positive}: must be > 0")
+        return {
+            "kl": float(-log_rho.sum() / self.batch.steps),
+            "effective_n": float(rho.sum() ** 2 / (rho**2).sum()),
+        }

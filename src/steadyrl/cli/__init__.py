@@ -1,50 +1,37 @@
-"""The command `steadyrl`: one function a subcommand, its signature and docstring the options and the help.
+"""The command `steadyrl`: one file a subcommand, imported when it is asked for.
 
-A user's mistake is one line on standard error and exit code 2, never a traceback.
+A user's mistake is one line on standard error and an exit code, never a traceback.
 """
 
 import contextlib
-import functools
-import io
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import tyro
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
 
 from steadyrl import __version__
-from steadyrl.cli._envs import envs
-from steadyrl.cli._evaluate import evaluate
-from steadyrl.cli._measures import measures
-from steadyrl.cli._report import report
-from steadyrl.cli._reproduce import reproduce
-from steadyrl.cli._study import study
-from steadyrl.cli._train import train
-from steadyrl.cli._watch import watch
-from steadyrl.runs.errors import BAD_INPUT, Interrupted, RunError
-from steadyrl.runs.untrusted import printable
+from steadyrl.cli.parser import Parser
+from steadyrl.ground.errors import BAD_INPUT, Interrupted, RunError
+from steadyrl.ground.files import printable
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "measures": measures,
-    "train": train,
-    "evaluate": evaluate,
-    "envs": envs,
-    "watch": watch,
-    "study": study,
-    "reproduce": reproduce,
-    "report": report,
+COMMANDS: Final = {
+    "train": "train a policy whose returns hold steady",
+    "evaluate": "mean, CVaR and every measure of a policy's returns, with intervals",
+    "watch": "play episodes and write them as a GIF or MP4",
+    "measures": "every measure of a sample of returns, with intervals",
+    "envs": "the environments that come with it, and what is risky in them",
+    "study": "a grid of runs from a file, on all cores",
+    "report": "tables, figures and one page of a study",
+    "reproduce": "the paper's studies, with verdicts on its claims",
 }
-
-DESCRIPTION = f"""Policies whose returns hold steady (version {__version__}, also by --version).
-`steadyrl COMMAND --help` explains a command."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (without it, the one of this process) and give its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        _run(arguments or ["--help"])
+        _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough
         _discard_output()
@@ -63,6 +50,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _run(arguments: list[str]) -> None:
+    first = arguments[0] if arguments else "--help"
+    if first == "--version":
+        sys.stdout.write(f"steadyrl {__version__}\n")
+    elif first in ("--help", "-h"):
+        sys.stdout.write(_help())
+    elif first in COMMANDS:
+        _command(first, arguments[1:])
+    else:
+        raise ValueError(f"unknown command {first!r}: known are {', '.join(COMMANDS)}")
+
+
+def _command(name: str, arguments: list[str]) -> None:
+    """Read the options of a command and run it; with --help, print what it takes."""
+    module = import_module(f"steadyrl.cli.{name}")
+    command = getattr(module, name)
+    parser = Parser(prog=f"steadyrl {name}", description=command.__doc__)
+    module.add_options(parser, arguments)
+    if "-h" in arguments or "--help" in arguments:
+        parser.print_help()
+    else:
+        command(**parser.read(arguments))
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:{width}}  {about}" for name, about in COMMANDS.items())
+    return (
+        f"usage: steadyrl COMMAND ...\n\nPolicies whose returns hold steady (version {__version__}, also by "
+        f"--version).\n\n{commands}\n\n`steadyrl COMMAND --help` explains a command.\n"
+    )
+
+
 def _explain(error: BaseException) -> int:
     """Say in one line what went wrong; the exit code for it."""
     if isinstance(error, Interrupted):
@@ -75,53 +95,6 @@ def _explain(error: BaseException) -> int:
     if isinstance(error, OSError):
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     return _fail("not enough memory for this: ask for less" if isinstance(error, MemoryError) else str(error))
-
-
-def _run(arguments: list[str]) -> None:
-    if arguments[0] == "--version":
-        sys.stdout.write(f"steadyrl {__version__}\n")
-        return
-    command = _parse(arguments)
-    if command is not None:
-        command()
-
-
-def _parse(arguments: list[str]) -> Callable[[], None] | None:
-    """The subcommand with its options, ready to run; None if help was asked for and printed.
-
-    tyro calls the function it parses for, so it is given one that only takes the options down: the command then
-    runs outside of tyro, whose boxed complaint about the options is caught and said in one line.
-    """
-    complaint = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(complaint):
-            command: Callable[[], None] = tyro.extras.subcommand_cli_from_dict(
-                {name: _later(function) for name, function in COMMANDS.items()},
-                prog="steadyrl",
-                description=DESCRIPTION,
-                args=arguments,
-                config=(tyro.conf.FlagCreatePairsOff,),
-            )
-    except SystemExit as stop:
-        if stop.code:
-            raise ValueError(_unboxed(complaint.getvalue())) from None
-        return None
-    return command
-
-
-def _later(function: Callable[..., None]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def take_down(*args: Any, **kwargs: Any) -> Callable[[], None]:
-        return functools.partial(function, *args, **kwargs)
-
-    return take_down
-
-
-def _unboxed(box: str) -> str:
-    """The text of a box with a title and sections between rules, as one line."""
-    lines = [line.strip("│| ") for line in box.splitlines()[1:-1]]
-    sections = "\n".join("\0" if line and not line.strip("─-") else line for line in lines).split("\0")
-    return "; ".join(" ".join(section.split()).rstrip(".") for section in sections)
 
 
 def _fail(problem: str, exit_code: int = BAD_INPUT) -> int:

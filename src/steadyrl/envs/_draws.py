@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from steadyrl import streams
 from steadyrl.envs.noise import Noise, Sampler
+from steadyrl.ground import streams
 
 
 class RewardDraws:

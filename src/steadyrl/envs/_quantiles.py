@@ -3,7 +3,7 @@
 import math
 from typing import Final, no_type_check
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 
 # Kinds of distributions, and the numbers `a` of each.
 GAUSSIAN: Final = 0  # mean, std

@@ -38,7 +38,7 @@ DOMAINS: Final = (
         parameters=(
             Parameter("noise", "gaussian", "red reward: gaussian, pareto, uniform, handcraft, or an object"),
             Parameter("layout", None, "rows of . # S R G, or the path of a file with them; None is the paper's"),
-            Parameter("goal_reward", -1.0, "reward of the move that reaches the goal"),
+            Parameter("goal_reward", 10.0, "reward of the move into the goal"),
             Parameter("max_steps", 100, "moves after which an episode is truncated"),
             RENDER_MODE,
         ),
@@ -47,11 +47,15 @@ DOMAINS: Final = (
         id="steadyrl/LunarLander-v0",
         entry_point="steadyrl.envs.lunarlander:lunar_lander",
         summary="Gymnasium's LunarLander-v3",
-        risky="an episode that ends on the ground on the right (x > 0) pays 100 N(0, 1) more",
-        risk_averse="1 if the episode ended on the left (x < 0), else 0",
+        risky="a landing on the right (at rest, x > 0) pays 100 N(0, 1) more",
+        risk_averse="1 if it landed on the left (at rest, x < 0), else 0",
         parameters=(
             Parameter("noise_std", 100.0, "standard deviation of the extra reward"),
-            Parameter("noise_at", "grounded", "noisy ends: grounded (ground contact), terminated (no time-out), any"),
+            Parameter(
+                "noise_at",
+                "landed",
+                "noisy ends on the right: landed (at rest), grounded (ground contact), terminated (no time-out), any",
+            ),
             Parameter("max_steps", 500, "steps after which an episode is truncated"),
             OTHER_NOISE,
             RENDER_MODE,
@@ -67,6 +71,7 @@ DOMAINS: Final = (
             Parameter("noise_std", 10.0, "standard deviation of the extra reward"),
             Parameter("threshold", 0.01, "position above which rewards are noisy"),
             Parameter("max_steps", 300, "steps after which an episode is truncated"),
+            Parameter("fall_reward", 1.0, "reward of the step with which the pole falls; 0 is Gymnasium's"),
             OTHER_NOISE,
             RENDER_MODE,
         ),
@@ -81,7 +86,10 @@ DOMAINS: Final = (
             Parameter("noise_std", 50.0, "standard deviation of the extra reward"),
             Parameter("threshold", -0.5, "position below which rewards are noisy"),
             Parameter("max_steps", 500, "steps after which an episode is truncated"),
-            Parameter("forward_reward_weight", 1.0, "factor of (|x_after| - |x_before|) / dt"),
+            Parameter(
+                "forward", "away", "paid for: away (|x_after| - |x_before|) / dt, speed |x_after - x_before| / dt"
+            ),
+            Parameter("forward_reward_weight", 1.0, "factor of that reward"),
             OTHER_NOISE,
             RENDER_MODE,
         ),

@@ -1,4 +1,4 @@
-"""LunarLander-v3 with a random reward for episodes that end on the right-hand side."""
+"""LunarLander-v3 with a random reward for landings on the right-hand side."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from steadyrl.envs._checks import check_choice, check_count, check_finite
 from steadyrl.envs.noise import Gaussian, Noise, Sampler
 from steadyrl.envs.risky import RiskyRegion
 
-NOISE_AT: Final = ("grounded", "terminated", "any")
+NOISE_AT: Final = ("landed", "grounded", "terminated", "any")
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class EndedRight:
 
     def __call__(self, observation: Any, _action: Any, info: dict[str, Any]) -> bool:
         """Did the episode end there? Asked after its last step."""
-        if self.noise_at == "grounded" and not info["grounded"]:
+        if self.noise_at in ("landed", "grounded") and not info[self.noise_at]:
             return False
         if self.noise_at == "terminated" and info["timeout"]:
             return False
@@ -46,14 +46,14 @@ class LanderReport(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def _report(self, observation: Any, terminated: bool) -> dict[str, Any]:
         base: Any = self.unwrapped
         legs = any(touches_ground(leg) for leg in base.legs)
-        side = "left" if observation[0] < 0 else "right"
+        side, landed = "left" if observation[0] < 0 else "right", terminated and not base.lander.awake
         return {
             "side": side,
-            "landed": terminated and not base.lander.awake,
+            "landed": landed,
             "leg_contact": legs,
             "grounded": legs or touches_ground(base.lander),
             "timeout": not terminated,
-            "risk_averse": float(side == "left"),
+            "risk_averse": float(landed and side == "left"),
         }
 
 
@@ -68,23 +68,23 @@ def touches_ground(body: Any) -> bool:
 
 def lunar_lander(
     noise_std: float = 100.0,
-    noise_at: str = "grounded",
+    noise_at: str = "landed",
     max_steps: int = 500,
     *,
     noise: Noise | Sampler | None = None,
     render_mode: str | None = None,
     **lander: Any,
 ) -> gym.Env[Any, Any]:
-    """Gymnasium's LunarLander-v3; an episode that ends on the right pays one more reward, N(0, noise_std^2).
+    """Gymnasium's LunarLander-v3; a landing on the right pays one more reward, N(0, noise_std^2).
 
-    At the end `info` has `side` ("left" for x < 0, else "right"), `risk_averse` (1 for "left", else 0), `landed` (at
-    rest, Gymnasium's +100), `leg_contact` (a leg on the ground), `grounded` (a leg or the hull on the ground) and
-    `timeout`, besides what `RiskyRegion` says.
+    At the end `info` has `side` ("left" for x < 0, else "right"), `landed` (at rest, Gymnasium's +100), `risk_averse`
+    (1 for landed on the left, else 0), `leg_contact` (a leg on the ground), `grounded` (a leg or the hull on the
+    ground) and `timeout`, besides what `RiskyRegion` says.
 
     Args:
         noise_std: Standard deviation of the extra reward.
-        noise_at: The ends with x > 0 that are noisy: "grounded" (with ground contact, time-outs included),
-            "terminated" (all but time-outs) or "any".
+        noise_at: The ends with x > 0 that are noisy: "landed" (at rest), "grounded" (with ground contact, crashes and
+            time-outs included), "terminated" (all but time-outs) or "any".
         max_steps: The number of steps after which an episode is truncated.
         noise: Another distribution than N(0, noise_std^2).
         render_mode: As Gymnasium's.

@@ -9,13 +9,13 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray
 from steadyrl.envs._checks import check_choice, check_count, check_finite
 from steadyrl.envs._draws import RewardDraws, check_noise
 from steadyrl.envs._layout import FREE, GOAL, MOVES, RED, START, Grid, cells, neighbour, read_layout
 from steadyrl.envs.noise import NOISES, Noise, Sampler
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 
-STEP_REWARD = -1.0
+STEP_REWARD, GOAL_REWARD = -1.0, 10.0
 ACTIONS = ("up", "down", "left", "right")
 
 
@@ -42,7 +42,7 @@ class MazeSpec:
 
 
 def maze_spec(
-    layout: str | Path | Sequence[str] | None = None, goal_reward: float = STEP_REWARD, max_steps: int = 100
+    layout: str | Path | Sequence[str] | None = None, goal_reward: float = GOAL_REWARD, max_steps: int = 100
 ) -> MazeSpec:
     """The tables of a layout; see `MazeEnv` for the arguments."""
     grid = read_layout(layout)
@@ -68,8 +68,8 @@ def maze_spec(
 class MazeEnv(gym.Env[int, int]):
     """Find the goal; the red cell on the short way pays a random reward.
 
-    Every move pays -1, the last one `goal_reward`, a move onto red its random reward instead. A move against a wall
-    or the edge stays where it is and pays -1, also on a red cell: red pays when it is entered. The episode is
+    Every move pays -1, the one into the goal `goal_reward`, a move onto red its random reward instead. A move against
+    a wall or the edge stays where it is and pays -1, also on a red cell: red pays when it is entered. The episode is
     terminated at the goal and truncated at move `max_steps`.
 
     `info["risky"]` says whether the move entered red. At the end of an episode `info` also has `path` ("long": to
@@ -83,7 +83,7 @@ class MazeEnv(gym.Env[int, int]):
         self,
         noise: str | Noise | Sampler = "gaussian",
         layout: str | Path | Sequence[str] | None = None,
-        goal_reward: float = STEP_REWARD,
+        goal_reward: float = GOAL_REWARD,
         max_steps: int = 100,
         render_mode: str | None = None,
     ) -> None:
@@ -94,7 +94,7 @@ class MazeEnv(gym.Env[int, int]):
                 `steadyrl.envs.noise`, or a function of a `numpy.random.Generator`.
             layout: Rows of `.` free, `#` wall, `S` start, `R` red, `G` goal, or the path of a file with them; the
                 6 x 6 maze of the paper by default.
-            goal_reward: The reward of the move that reaches the goal.
+            goal_reward: The reward of the move into the goal: 10, as the paper's authors have it.
             max_steps: The number of moves after which an episode is truncated.
             render_mode: "rgb_array", "human" or None.
         """

@@ -17,9 +17,9 @@ from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.envs._checks import check_finite
 from steadyrl.envs._quantiles import GAUSSIAN, PARETO, PIECES, normal_quantile, quantile_of
+from steadyrl.ground.shapes import Array, Float
 
 __all__ = [
     "NOISES",

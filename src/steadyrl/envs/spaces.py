@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from steadyrl._shapes import Int, IntArray
+from steadyrl.ground.shapes import Int, IntArray
 
 REAL: Final = ("float32", "float64", "float16")
 DTYPES: Final = (*REAL, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")

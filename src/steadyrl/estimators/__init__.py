@@ -14,8 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from steadyrl._shapes import Array, ArrayLike, Points
 from steadyrl.estimators import influence, jackknife, paper
+from steadyrl.ground.shapes import Array, ArrayLike, Points
 from steadyrl.measures import Measure
 
 _FUNCTIONS: Mapping[str, Callable[..., Array]] = {

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from steadyrl import measures
-from steadyrl._shapes import Array, Float, Int, IntArray, Points
+from steadyrl.ground.shapes import Array, Float, Int, IntArray, Points
 from steadyrl.measures._distances import mean_distance
 from steadyrl.measures._measure import Function
 from steadyrl.measures._moments import facing_down

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float, Points
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Points
 from steadyrl.measures import Measure
 from steadyrl.measures._moments import facing_down
 from steadyrl.measures._tails import facing_lower, opposite

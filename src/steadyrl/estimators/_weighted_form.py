@@ -1,6 +1,6 @@
 """Coefficients under importance weights."""
 
-from steadyrl._shapes import ArrayLike, Points
+from steadyrl.ground.shapes import ArrayLike, Points
 from steadyrl.measures import Measure
 from steadyrl.measures._sample import check, fill_absent, warn_if_few_effective
 

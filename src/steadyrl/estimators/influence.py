@@ -7,10 +7,10 @@ With weights: c_i = n p_i IF(x_i), the exact gradient of value(x, rho(theta)) fo
 
 import numpy as np
 
-from steadyrl._shapes import ArrayLike, Points
 from steadyrl.estimators import jackknife
 from steadyrl.estimators._closed_forms import CLOSED_FORMS, CORRECTION_POWER
 from steadyrl.estimators._weighted_form import weighted_coefficients
+from steadyrl.ground.shapes import ArrayLike, Points
 from steadyrl.measures import Measure, get
 
 

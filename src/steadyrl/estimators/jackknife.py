@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from steadyrl._shapes import Array, ArrayLike, Float, Points
 from steadyrl.estimators._weighted_form import weighted_coefficients
+from steadyrl.ground.shapes import Array, ArrayLike, Float, Points
 from steadyrl.measures import Measure, get
 from steadyrl.measures._sample import check_returns
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from steadyrl._shapes import ArrayLike, Bool, BoolArray, Points
 from steadyrl.estimators import _paper_forms
+from steadyrl.ground.shapes import ArrayLike, Bool, BoolArray, Points
 from steadyrl.measures import Measure, get
 from steadyrl.measures._sample import check, check_weights, extremes, fill_absent, prepare, warn_if_few_effective
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float, Points, Rows
+from steadyrl.ground.shapes import Array, Float, Points, Rows
 from steadyrl.measures._measure import Facts, Measure
 from steadyrl.measures._tails import quantile_influence
 from steadyrl.measures._weighted import ascending, average, ordered

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl._shapes import Points, Rows
+from steadyrl.ground.shapes import Points, Rows
 from steadyrl.measures._registry import register
 from steadyrl.measures._weighted import ascending, average, inverted_cdf, ordered, sign_from_mean
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from steadyrl._shapes import Array, ArrayLike, Points, Rows
+from steadyrl.ground.shapes import Array, ArrayLike, Points, Rows
 from steadyrl.measures._numeric import numerical_influence
 from steadyrl.measures._sample import Sample, as_given, check, fill_absent, prepare
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float, IntArray, Points
+from steadyrl.ground.shapes import Array, Float, IntArray, Points
 
 ValueOf = Callable[[Array, Array], Array]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from steadyrl._shapes import Array, ArrayLike, Bool, BoolArray, Float, Int, IntArray, Points, Rows
+from steadyrl.ground.shapes import Array, ArrayLike, Bool, BoolArray, Float, Int, IntArray, Points, Rows
 
 
 class EffectiveSampleSizeWarning(UserWarning):

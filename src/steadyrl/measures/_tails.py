@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl._shapes import Points, Rows
+from steadyrl.ground.shapes import Points, Rows
 from steadyrl.measures._registry import register
 from steadyrl.measures._weighted import at_most, average, density, inverted_cdf, quantile
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyrl._shapes import Array, BoolArray, Float, Int, IntArray, Points, Rows
+from steadyrl.ground.shapes import Array, BoolArray, Float, Int, IntArray, Points, Rows
 from steadyrl.measures._sample import equal
 
 # Points are scaled to max |z| < 1, so this is a few units of rounding in a mean of them.

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from torch import Tensor, nn
 
-from steadyrl._shapes import Array, Float
 from steadyrl.envs.codecs import ActionCodec
 from steadyrl.envs.spaces import choices
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies._features import tensor
 
 LOG_SQRT_2PI: Final = 0.5 * float(np.log(2 * np.pi))

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import storage
 from steadyrl.policies._features import Features
 from steadyrl.policies._heads import Head

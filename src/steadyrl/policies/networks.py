@@ -12,8 +12,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
 
-from steadyrl import streams
 from steadyrl.envs.space_json import to_json
+from steadyrl.ground import streams
 from steadyrl.policies._features import Features
 from steadyrl.policies._heads import CategoricalHead, GaussianHead, Head
 from steadyrl.policies._layers import Layers

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from steadyrl.envs.spaces import categories
+from steadyrl.ground.files import write_atomically
 from steadyrl.policies.network_policy import NetworkPolicy
-from steadyrl.policies.storage import write_atomically
 from steadyrl.policies.tabular import TabularSoftmax
 
 

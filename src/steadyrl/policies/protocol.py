@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 
 
 @runtime_checkable

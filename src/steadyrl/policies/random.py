@@ -6,8 +6,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, Float
 from steadyrl.envs.spaces import check_action_space, choices
+from steadyrl.ground.shapes import Array, Float
 
 
 class RandomPolicy:

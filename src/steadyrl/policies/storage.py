@@ -7,8 +7,6 @@ same policy makes the same bytes.
 
 import hashlib
 import json
-import os
-import secrets
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
@@ -16,6 +14,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 import safetensors.numpy
 from numpy.typing import NDArray
 
+from steadyrl.ground.files import write_atomically
 from steadyrl.policies.tabular import TabularSoftmax
 
 FORMAT: Final = 1
@@ -92,31 +91,6 @@ def from_bytes(raw: bytes, name: str, module: Any = None) -> Any:
         raise ImportError(f'{name} holds a {kind}, which needs torch: pip install "steadyrl[deep]"') from error
     except (KeyError, TypeError, ValueError, RuntimeError, OverflowError, safetensors.SafetensorError) as error:
         raise ValueError(f"{name}: the description does not fit the weights: {error}") from error
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that, whenever the power goes, its old content or its new one is there."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
-
-
-def sync_folder(path: Path) -> None:
-    """Have the names in a folder safe on the disk: what is new in it, and what is gone."""
-    if os.name == "posix":  # elsewhere a folder cannot be opened
-        folder = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def _checked(raw: bytes, name: str) -> dict[str, Any]:

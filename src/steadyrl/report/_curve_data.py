@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.studies._run_result import RunResult
 from steadyrl.studies.results import Cell
 

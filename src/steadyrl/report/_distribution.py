@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from steadyrl import measures
-from steadyrl._shapes import Array, Float
 from steadyrl.evaluate import Row, Summary
+from steadyrl.ground.shapes import Array, Float
 
 SUFFIXES = (".png", ".svg", ".pdf")
 INK, GREY, BODY, RULER, TAIL, EDGE = "#222222", "#707070", "#bcd3e8", "#6fa8d6", "#e69f00", "#a64500"

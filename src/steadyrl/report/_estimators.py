@@ -13,9 +13,8 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from steadyrl import measures
-from steadyrl.policies.storage import write_atomically
+from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.report._gradient_variance import measures_of
-from steadyrl.runs.errors import on_disk
 from steadyrl.studies.estimators import CLAIMED_UNBIASED, Cell
 
 COLOURS = {"influence": "#1b6ca8", "jackknife": "#7a9e3b", "paper": "#c8553d"}

@@ -9,14 +9,13 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from steadyrl.policies.storage import write_atomically
+from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.report._arrangement import Arrangement, arrange, is_scale
 from steadyrl.report._curves import curves_figure
 from steadyrl.report._heat import LONGEST, heat_figure
 from steadyrl.report._plane import plane_figure
 from steadyrl.report._sensitivity import sensitivity_figure
 from steadyrl.report._windows import windows_figure
-from steadyrl.runs.errors import on_disk
 from steadyrl.studies.evaluations import Row
 from steadyrl.studies.results import StudyResults
 

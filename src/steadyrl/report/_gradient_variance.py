@@ -12,13 +12,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from steadyrl._shapes import Array, Float
 from steadyrl.estimators.paper import MEASURES
-from steadyrl.policies.storage import write_atomically
+from steadyrl.ground.files import on_disk, write_atomically
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.report import _style
 from steadyrl.report._curves import add_legend
 from steadyrl.report._figures import METADATA
-from steadyrl.runs.errors import on_disk
 from steadyrl.studies import claims
 from steadyrl.studies._gradient_claims import FIRST_HIGH, QUADRATIC, gradients
 from steadyrl.studies.gradient_variance import Cell

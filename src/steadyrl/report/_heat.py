@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.report import _style
 from steadyrl.report._arrangement import Arrangement, chosen
 from steadyrl.report._curves import line_labels, row_values

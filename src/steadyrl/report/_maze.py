@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrow, Rectangle
 from numpy.typing import ArrayLike
 
-from steadyrl._shapes import Array, Float
 from steadyrl.envs._layout import FREE, GOAL, MOVES, RED, START, WALL
 from steadyrl.envs.maze import MazeSpec
+from steadyrl.ground.shapes import Array, Float
 
 INK, FADED, LINES, WALLS = "#22303f", "#b4b9c0", "#d9d6cd", "#3d4451"
 REDS, GREENS, FLAG = "#e4574c", "#cfe8cf", "#2f9e58"

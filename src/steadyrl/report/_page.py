@@ -12,12 +12,12 @@ from typing import Any, Final
 from jinja2 import Environment, StrictUndefined
 
 from steadyrl import __version__
-from steadyrl.policies.storage import write_atomically
+from steadyrl.ground.errors import CorruptError
+from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.report import _final_numbers, _style, _summary
 from steadyrl.report._arrangement import arrange
 from steadyrl.report._page_data import page_data
 from steadyrl.report._policy_maps import PolicyMap
-from steadyrl.runs.errors import CorruptError, on_disk
 from steadyrl.studies.claims import RECONSTRUCTION
 from steadyrl.studies.evaluations import Row
 from steadyrl.studies.results import StudyResults

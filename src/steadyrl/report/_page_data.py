@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 
 from steadyrl import measures
-from steadyrl._shapes import Array
+from steadyrl.ground.shapes import Array
 from steadyrl.report import _style
 from steadyrl.report._arrangement import Arrangement, at_base, indifferent, same
 from steadyrl.report._curve_data import curve

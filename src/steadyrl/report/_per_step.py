@@ -8,12 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from steadyrl._shapes import Array, Float
-from steadyrl.algorithms.baselines import find
-from steadyrl.algorithms.baselines.table import TableActor, TableRates
-from steadyrl.algorithms.baselines.two_ways import STEPS, WAYS, TwoWays, per_step_variance
-from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
+from steadyrl import algorithms
+from steadyrl.actors.options import TableOptions
+from steadyrl.actors.table import TableActor
+from steadyrl.envs.two_ways import STEPS, WAYS, TwoWays, per_step_variance
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import TabularSoftmax
 from steadyrl.rollouts import Collector
 
@@ -74,11 +73,9 @@ def draw(argument: Argument) -> Figure:
 
 
 def _learner(name: str, seed: int) -> Any:
-    penalty = PenaltySettings("gini_deviation", LAM)
-    if name == OURS:
-        return TabularReinforce(3, 2, TabularSettings(penalty, GAMMA, policy_rate=0.1, value_rate=0.1))
-    kind = find(name)
-    return kind(TableActor(3, 2, TableRates(0.02, 0.1)), kind.settings_type(penalty, GAMMA), seed)
+    algorithm = algorithms.get("reinforce" if name == OURS else name)
+    actor = TableActor(3, 2, TableOptions(policy_rate=0.1 if name == OURS else 0.02, value_rate=0.1))
+    return algorithm(actor, algorithm.Options(lam=LAM, gamma=GAMMA), seed=seed)  # type: ignore[call-arg]
 
 
 def _return_variance(first: float, n: int) -> float:

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
 from steadyrl.envs._layout import GOAL, MOVES, RED, START, WALL
 from steadyrl.envs.maze import MazeSpec
+from steadyrl.ground.errors import RunError
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import TabularSoftmax
 from steadyrl.report._maze import SEEN
 from steadyrl.rollouts import collect
-from steadyrl.runs.errors import RunError
 from steadyrl.runs.run import load
 from steadyrl.studies.results import Cell, StudyResults
 

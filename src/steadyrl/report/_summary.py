@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from steadyrl._shapes import Array
+from steadyrl.ground.shapes import Array
 from steadyrl.report import _style
 from steadyrl.report._arrangement import Arrangement, same
 from steadyrl.studies import statistics

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from steadyrl import measures
-from steadyrl._shapes import Array, Float
-from steadyrl.policies.storage import write_atomically
+from steadyrl.ground.files import on_disk, write_atomically
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.report._curve_data import curve
-from steadyrl.runs.errors import on_disk
 from steadyrl.studies import evaluations, statistics
 from steadyrl.studies.evaluations import Row
 from steadyrl.studies.results import Cell, StudyResults

@@ -105,10 +105,10 @@ class LanderStepper:
         """What `LanderReport` and `RiskyRegion` say of the last step."""
         craft = self._scenes[slot].craft
         legs = any(touches_ground(leg) for leg in craft.legs)
-        side = "left" if observation[0] < 0 else "right"
+        side, landed = "left" if observation[0] < 0 else "right", terminated and not craft.lander.awake
         report = {
             "side": side,
-            "landed": terminated and not craft.lander.awake,
+            "landed": landed,
             "leg_contact": legs,
             "grounded": legs or touches_ground(craft.lander),
             "timeout": not terminated,
@@ -119,7 +119,7 @@ class LanderStepper:
             noise = self._draws.draw()
         share = float(risky)
         return report | {
-            "risk_averse": min(1.0 - share, float(side == "left")),
+            "risk_averse": min(1.0 - share, float(landed and side == "left")),
             "risky": risky,
             "reward_noise": noise,
             "risky_share": share,

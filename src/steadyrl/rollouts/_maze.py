@@ -7,11 +7,11 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.envs.maze import MazeEnv, MazeSpec
 from steadyrl.envs.noise import encode
 from steadyrl.envs.risky import layers
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.policies.tabular import TabularSoftmax
 from steadyrl.rollouts.batch import Batch
 

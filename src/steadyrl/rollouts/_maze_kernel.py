@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from steadyrl import streams
 from steadyrl.envs import noise
+from steadyrl.ground import streams
 
 GOLDEN, FIRST, SECOND = np.uint64(streams.GOLDEN), np.uint64(streams.FIRST), np.uint64(streams.SECOND)
 NOISE, ENVIRONMENT, ACTIONS = (np.uint64(what) for what in (streams.REWARD_NOISE, streams.ENVIRONMENT, streams.ACTIONS))

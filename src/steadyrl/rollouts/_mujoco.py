@@ -15,37 +15,47 @@ import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Bool, BoolArray, Float
-from steadyrl.envs.half_cheetah import EitherWay
+from steadyrl.envs.half_cheetah import EitherWay, advance
+from steadyrl.envs.inverted_pendulum import FallReward
 from steadyrl.envs.noise import Gaussian, Mixture, Pareto, Uniform, encode
 from steadyrl.envs.risky import Above, Below, RiskyRegion, layers
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
 from steadyrl.rollouts.stepper import Final as LastInfo
 from steadyrl.rollouts.stepper import SlotError, Stepped
 
 UNSEEN: Final = (OrderEnforcing, PassiveEnvChecker)
 """Wrappers that change no number."""
-PENDULUM: Final = ("gymnasium.envs.mujoco.inverted_pendulum_v5", "InvertedPendulumEnv", RiskyRegion, TimeLimit)
+PENDULUM: Final = (
+    "gymnasium.envs.mujoco.inverted_pendulum_v5",
+    "InvertedPendulumEnv",
+    RiskyRegion,
+    FallReward,
+    TimeLimit,
+)
 CHEETAH: Final = ("gymnasium.envs.mujoco.half_cheetah_v5", "HalfCheetahEnv", RiskyRegion, EitherWay, TimeLimit)
 """Module and class of an environment of Gymnasium's, and the wrappers that make it ours."""
 
 
+@dataclass(frozen=True)
 class Upright:
-    """InvertedPendulum-v5: 1 for every step, but 0 for the one that ends the episode with the pole too far down.
+    """InvertedPendulum-v5 in `FallReward`: 1 for every step but the one with which the pole is too far down.
 
     As in `Runner`, steps lead from a position x to a state, which is all positions and then all velocities.
     """
+
+    fall_reward: float
 
     def score(
         self, _x: Float[Array, " k"], states: Float[Array, "k s"], _actions: NDArray[Any]
     ) -> tuple[Float[Array, " k"], Bool[BoolArray, " k"]]:
         """The rewards of k steps, and which of them end an episode."""
         fallen = self._fallen(states)
-        return 1.0 - fallen, fallen
+        return np.where(fallen, self.fall_reward, 1.0), fallen
 
     def report(self, _x: float, state: Float[Array, " s"], _action: NDArray[Any]) -> dict[str, Any]:
         """What the environment's info says of one step."""
-        return {"reward_survive": int(not self._fallen(state))}
+        return {"reward_survive": self.fall_reward if self._fallen(state) else 1.0}
 
     def _fallen(self, states: Float[Array, "*k s"]) -> Any:
         return ~np.isfinite(states).all(axis=-1) | (np.abs(states[..., 1]) > 0.2)
@@ -53,8 +63,9 @@ class Upright:
 
 @dataclass(frozen=True)
 class Runner:
-    """HalfCheetah-v5 in `EitherWay`: weight (|x_after| - |x_before|) / dt, less the cost of control."""
+    """HalfCheetah-v5 in `EitherWay`: weight advance(x_before, x_after) / dt, less the cost of control."""
 
+    forward: str
     weight: float
     control_weight: float
     dt: float
@@ -75,7 +86,7 @@ class Runner:
         }
 
     def _forward(self, before: Any, after: Any) -> Any:
-        return self.weight * ((abs(after) - abs(before)) / self.dt)
+        return self.weight * (advance(self.forward, before, after) / self.dt)
 
     def _cost(self, actions: NDArray[Any]) -> Any:
         """In the precision of the actions, as Gymnasium has it."""
@@ -96,9 +107,9 @@ class MujocoStepper:
         *wrappers, base = inside
         kind = (type(base).__module__, type(base).__name__, *(type(layer) for layer in wrappers))
         if kind == PENDULUM:
-            task: Upright | Runner = Upright()
+            task: Upright | Runner = Upright(wrappers[1].fall_reward)
         elif kind == CHEETAH and not base._exclude_current_positions_from_observation:
-            task = Runner(wrappers[1]._weight, base._ctrl_cost_weight, float(base.dt))
+            task = Runner(wrappers[1].forward, wrappers[1].weight, base._ctrl_cost_weight, float(base.dt))
         else:
             return None
         risky, limit = wrappers[0], wrappers[-1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 
 
 @dataclass(frozen=True, eq=False)

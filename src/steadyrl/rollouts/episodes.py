@@ -5,8 +5,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from steadyrl import streams
-from steadyrl._shapes import Array, BoolArray, Float
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, BoolArray, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.stepper import EpisodeError, SlotError, Stepped, Stepper

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float, Int, IntArray
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 
 
 def discounted_returns(rewards: Float[Array, "n T"], gamma: float) -> Float[Array, " n"]:

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from steadyrl._shapes import Array, BoolArray
+from steadyrl.ground.shapes import Array, BoolArray
 
 Final = Mapping[str, Any]
 """The last step's info."""

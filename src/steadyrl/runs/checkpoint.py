@@ -18,8 +18,8 @@ import safetensors
 import safetensors.numpy
 from numpy.typing import NDArray
 
-from steadyrl.policies.storage import write_atomically
-from steadyrl.runs.errors import CorruptError, on_disk
+from steadyrl.ground.errors import CorruptError
+from steadyrl.ground.files import on_disk, write_atomically
 
 FORMAT: Final = 1
 KEPT: Final = 2

@@ -1,163 +1,163 @@
-"""What a run is asked to do: one flat, frozen record that decides every bit of it."""
+"""What a run is asked to do: one flat, frozen record that decides every bit of it.
 
-import ast
-import dataclasses
+It has what every run has (`RunOptions`), every option of its algorithm, and those options of a table or a network that
+were given: which of the two learns follows from the environment, and the others have that actor's own defaults.
+"""
+
 import hashlib
-import inspect
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
-from typing import Any, Literal, cast, get_args
+from typing import Any, Final, Literal
+
+from steadyrl import algorithms
+from steadyrl.actors.make import NAMES, OPTIONS, Kind
+from steadyrl.ground.option import Option, option, options_of, plain, shown
+
+MILLION: Final = 1_000_000
+NETWORK: Final = options_of(OPTIONS["network"])
 
 
 @dataclass(frozen=True)
+class RunOptions:
+    """What every run has."""
+
+    env: str = option("", "the environment's id, as in gymnasium.make; module:id imports the module first")
+    env_options: Mapping[str, Any] = option({}, "arguments of the environment, such as noise=pareto")
+    limit: int | None = option(
+        None,
+        "the longest an episode may last, in steps; needed if the environment has no time limit of its own",
+        least=1,
+        most=MILLION,
+    )
+    backend: Literal["auto", "gymnasium"] = option(
+        "auto", "what steps the environments: auto is the fastest that plays the same episodes"
+    )
+    algorithm: str = option("reinforce", "reinforce (Algorithm 1 of the paper), ppo (Algorithm 2), or a competitor")
+    policy: Literal["auto", "tabular", "network"] = option(
+        "auto", "auto: a table if observations and actions are Discrete, else a network"
+    )
+    n: int = option(50, "episodes of each update", least=1, most=MILLION)
+    updates: int = option(1000, "updates of the policy", least=1, most=10**9)
+    seed: int = option(0, "every random number of the run follows from it", least=0, most=2**63 - 1)
+    evaluate_every: int = option(0, "updates from one evaluation to the next; 0 for none", least=0)
+    evaluate_episodes: int = option(100, "episodes of each evaluation", least=1, most=MILLION)
+    log_every: int = option(1, "updates from one line of metrics.jsonl to the next", least=1)
+    checkpoint_every: int | None = option(
+        None,
+        "updates from one checkpoint to the next (default: as often as costs 1 % of the time at the most)",
+        least=1,
+    )
+
+
 class RunConfig:
-    """Train a policy that maximises E[G0] - lam D[G0]. None stands for the algorithm's own default."""
+    """A run's fields: config.lam, config.clip; a field that was not given and has no default yet is None."""
 
-    env: str
-    """The environment's id, as in gymnasium.make; module:id imports the module first."""
-    env_options: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments of the environment, such as noise=pareto."""
-    limit: int | None = None
-    """The longest an episode may last, in steps; needed if the environment has no time limit of its own."""
-    backend: Literal["auto", "gymnasium"] = "auto"
-    """What steps the environments: auto is the fastest that plays the same episodes."""
-    algorithm: Literal[
-        "reinforce", "ppo", "risk-neutral-reinforce", "risk-neutral-ppo", "tamar", "spsa", "smoothed-functional",
-        "fenchel", "trvo", "mvpi", "cvar-pg", "mean-semivariance", "mixture",
-    ] = "reinforce"  # fmt: skip
-    """reinforce (Algorithm 1 of the paper), ppo (Algorithm 2), or one of the baselines."""
-    policy: Literal["auto", "tabular", "network"] = "auto"
-    """auto: a table if observations and actions are Discrete and the algorithm is not ppo, else a network."""
-    n: int = 50
-    """Episodes of each update."""
-    updates: int = 1000
-    """Updates of the policy."""
-    seed: int = 0
-    """Every random number of the run follows from it."""
+    __slots__ = ("_fields",)
 
-    measure: str = "gini_deviation"
-    """The measure of variability D, by name; `steadyrl measures --list` has them all."""
-    measure_params: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of the measure, such as alpha=0.1."""
-    lam: float = 1.0
-    """The weight of D; 0 is risk-neutral. With a constraint, where its dual ascent begins."""
-    estimator: str = "influence"
-    """How the gradient of D is estimated: influence, jackknife or paper."""
-    estimator_options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the estimator, such as mmd_sign=+."""
-    unit_free: bool = False
-    """Divide lam by twice the standard deviation of the first batch's returns if D is quadratic."""
-    constraint: float | None = None
-    """Maximise E[G0] subject to D[G0] <= constraint instead: lam by dual ascent."""
-    dual_rate: float = 0.01
-    """Step of the dual ascent."""
-    penalty_baseline: bool = False
-    """Subtract a learned baseline from the coefficients of D: no bias, less variance."""
+    def __init__(self, env: str, **fields: Any) -> None:
+        """Fill in the defaults. Nothing is checked: `runs.check` does that."""
+        complete = {"env": env, **fields}
+        algorithm = complete.get("algorithm", RunOptions.algorithm)
+        known = {**run_options(), **algorithm_options(algorithm)}
+        values = {name: known[name].default for name in known} | complete
+        all_known = {**known, **actor_options(algorithm)}
+        ordered = {name: all_known[name].convert(values[name]) for name in all_known if name in values}
+        unknown = values.keys() - ordered.keys()
+        if unknown:
+            raise TypeError(f"{algorithm} has no field {sorted(unknown)[0]!r}")
+        object.__setattr__(self, "_fields", ordered)
 
-    gamma: float | None = None
-    """Discount factor (default: 0.999; ppo: 0.99)."""
-    policy_rate: float | None = None
-    """Learning rate of the policy (default: 0.0007; tables: 0.001; ppo: 0.0003)."""
-    value_rate: float | None = None
-    """Learning rate of the value function (default: ten times the policy's, the paper's rule; ppo: the same)."""
-    optimiser: Literal["adam", "sgd"] | None = None
-    """Of policy and value alike (default: adam; tables: always sgd)."""
-    normalise_advantages: bool | None = None
-    """Advantages of standard deviation 1, which rescales lam (default: False; ppo: True; tables: never)."""
-    max_grad_norm: float | None = None
-    """Clip the norm of the policy's gradient, 0 for no clipping (default: 0; ppo: 0.5; tables: never)."""
+    def __getattr__(self, name: str) -> Any:
+        """A field by its name."""
+        fields = object.__getattribute__(self, "_fields")
+        if name in fields:
+            return fields[name]
+        if name in all_options():
+            return None
+        raise AttributeError(f"a run has no field {name!r}")
 
-    hidden: tuple[int, ...] = (128, 128)
-    """Units of each hidden layer of policy and value network."""
-    activation: Literal["relu", "tanh", "elu", "silu"] = "relu"
-    """Between the layers."""
-    output_gain: float = 1.0
-    """What the policy's last layer begins with is multiplied by; 0.1 begins nearly uniform."""
-    tanh_mean: bool = True
-    """The mean of a Gaussian policy is the tanh of the network's output."""
-    initial_log_std: float = -1.0
-    """Where the log standard deviation of a Gaussian policy begins."""
-    scale_to_bounds: bool = True
-    """Mean and standard deviation of a Gaussian policy are in units of half the action's range."""
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a config cannot be changed: use replace(...)")
 
-    gae_lambda: float = 0.95
-    """ppo: decay of the generalised advantage estimates."""
-    clip: float = 0.2
-    """ppo: range of the ratio of one step."""
-    inner_updates: int = 10
-    """ppo: passes over each batch, the paper's M."""
-    minibatches: int = 1
-    """ppo: parts that each pass is cut into."""
-    value_epochs: int = 1
-    """ppo: passes of the value function for each of the policy's."""
-    kl_stop: float | None = None
-    """ppo: end the passes over a batch at this mean KL of a step (default: never); trvo: its radius (default: 0.01)."""
-    ratio: Literal["product", "one", "surrogate", "reward"] = "product"
-    """ppo: how D is corrected for the policy's movement within a batch."""
-    zeta: float = 2.0
-    """ppo: largest importance ratio of a trajectory."""
-    clip_rule: Literal["weight", "gradient"] = "weight"
-    """ppo: beyond zeta, keep a trajectory's gradient at the largest ratio, or give it none."""
-    penalty_scale: Literal["step", "trajectory"] = "step"
-    """ppo: average the penalty over steps, or sum it over those of each trajectory."""
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunConfig) and self._fields == other._fields
 
-    rate_of_estimates: float = 0.1
-    """tamar, fenchel: how fast the running estimates follow the policy; 1 takes each batch's own."""
-    perturbation: float = 0.1
-    """spsa, smoothed-functional: how far the second policy is from the first, in every parameter."""
-    risk_level: float = 0.2
-    """cvar-pg, mixture: the share of the worst episodes that counts."""
-    soft_share: float = 0.0
-    """cvar-pg: the share of the updates over which the risk level falls from 1 to its end."""
-    neutral_share: float = 0.5
-    """mixture: the share of the updates that trains the risk-neutral part, which is frozen then."""
+    def __hash__(self) -> int:
+        return hash(config_hash(self))
 
-    evaluate_every: int = 0
-    """Updates from one evaluation to the next; 0 for none."""
-    evaluate_episodes: int = 100
-    """Episodes of each evaluation."""
-    log_every: int = 1
-    """Updates from one line of metrics.jsonl to the next."""
-    checkpoint_every: int | None = None
-    """Updates from one checkpoint to the next (default: as often as costs 1 % of the time at the most)."""
+    def __repr__(self) -> str:
+        return f"RunConfig({', '.join(f'{name}={value!r}' for name, value in self._fields.items())})"
 
-    def __post_init__(self) -> None:
-        """Write whole numbers as floats where floats are asked for, so that 1 and 1.0 are the same run."""
-        for name, (kind, _) in field_types().items():
-            value = getattr(self, name)
-            if kind is float and type(value) is int:
-                object.__setattr__(self, name, _as_float(value))
-            elif isinstance(value, Mapping):
-                object.__setattr__(self, name, dict(value))
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_fields, (self.to_dict(),)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON has them."""
-        return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        return {name: plain(value) for name, value in self._fields.items()}
+
+    def replace(self, **changes: Any) -> "RunConfig":
+        """The same with other fields; with another algorithm, only what both have is kept."""
+        fields = self.to_dict()
+        algorithm = changes.get("algorithm", self.algorithm)
+        if algorithm != self.algorithm:
+            known = {**run_options(), **algorithm_options(algorithm), **actor_options(algorithm)}
+            fields = {name: value for name, value in fields.items() if name in known}
+        return _from_fields({**fields, **changes})
+
+    def algorithm_options(self) -> Any:
+        """The options of its algorithm, as the algorithm takes them."""
+        kind = algorithms.get(self.algorithm)
+        return kind.Options(**{name: self._fields[name] for name in options_of(kind.Options)})
+
+    def actor_options(self, kind: Kind) -> Any:
+        """The options of an actor of this kind: those given, and the defaults of the others with this algorithm."""
+        known = options_of(OPTIONS[kind], actor_defaults(self.algorithm, kind))
+        return OPTIONS[kind](**{name: self._fields.get(name, known[name].default) for name in known})
+
+    def misplaced(self, kind: Kind) -> Iterator[str]:
+        """What was given that an actor of this kind does not have."""
+        known, learner = options_of(OPTIONS[kind]), NAMES[kind]
+        for name, declared in actor_options(self.algorithm).items():
+            if name in self._fields and name not in known:
+                cure = "; policy = network would have it" if kind == "table" and name in NETWORK else ""
+                text = f"{declared.name} = {shown(plain(self._fields[name]))}"
+                yield f"{text}: must be left out: {self.env} is learned by {learner}{cure}"
 
 
 @cache
-def field_types() -> dict[str, tuple[Any, bool]]:
-    """Of each field its type, and whether it may be None instead."""
-    found = {}
-    for f in dataclasses.fields(RunConfig):
-        options = get_args(f.type)
-        optional = type(None) in options
-        found[f.name] = (options[0] if optional else f.type, optional)
+def run_options() -> dict[str, Option]:
+    """What every run has, by name."""
+    return options_of(RunOptions)
+
+
+def algorithm_options(algorithm: str) -> dict[str, Option]:
+    """What an algorithm has beside that, by name."""
+    return options_of(algorithms.get(algorithm).Options)
+
+
+def actor_options(algorithm: str, kind: Kind | None = None) -> dict[str, Option]:
+    """What an actor has beside that, by name, of one kind or of any."""
+    kinds: tuple[Kind, ...] = ("table", "network", "gaussian") if kind is None else (kind,)
+    found: dict[str, Option] = {}
+    for one in kinds:
+        found |= options_of(OPTIONS[one], actor_defaults(algorithm, one))
     return found
 
 
-@cache
-def field_docs() -> dict[str, str]:
-    """The sentence below each field: the help of its option."""
-    body = cast("ast.ClassDef", ast.parse(inspect.getsource(RunConfig)).body[0]).body
-    return {
-        cast("ast.Name", a.target).id: ast.literal_eval(b.value)
-        for a, b in pairwise(body)
-        if isinstance(a, ast.AnnAssign) and isinstance(b, ast.Expr)
-    }
+def actor_defaults(algorithm: str, kind: Kind) -> Mapping[str, Any]:
+    """Defaults of an actor's options that an algorithm has changed."""
+    chosen = algorithms.get(algorithm)
+    return chosen.table_defaults if kind == "table" else chosen.network_defaults
+
+
+def all_options() -> dict[str, Option]:
+    """Every option that any run may have, by name."""
+    known = run_options()
+    for name in algorithms.names():
+        known = {**algorithm_options(name), **known}
+    return {**known, **actor_options(RunOptions.algorithm)}
 
 
 def config_hash(config: RunConfig) -> str:
@@ -166,14 +166,5 @@ def config_hash(config: RunConfig) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def _as_float(value: int) -> float | int:
-    try:
-        return float(value)
-    except OverflowError:  # left for the check to refuse
-        return value
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
+def _from_fields(fields: Mapping[str, Any]) -> RunConfig:
+    return RunConfig(**fields)

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Float, Int, IntArray
 from steadyrl.evaluate import Summary, summary
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.policies import Policy
 from steadyrl.rollouts import Batch, Collector
 from steadyrl.rollouts.returns import discounted_returns

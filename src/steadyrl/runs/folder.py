@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from steadyrl.policies.storage import sync_folder, write_atomically
+from steadyrl.ground.errors import BadInputError, CorruptError
+from steadyrl.ground.files import check_entries, json_object, on_disk, sync_folder, write_atomically
+from steadyrl.ground.option import shown
 from steadyrl.runs._provenance import provenance, versions
 from steadyrl.runs.checkpoint import NAME as CHECKPOINT
 from steadyrl.runs.checkpoint import listed, prune
-from steadyrl.runs.checks import config_from, shown
+from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import BadInputError, CorruptError, on_disk
 from steadyrl.runs.metrics import NAME as METRICS
-from steadyrl.runs.untrusted import check_entries, json_object
 
 FORMAT: Final = 1
 ENDS: Final = ("finished", "diverged")

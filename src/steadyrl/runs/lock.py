@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from steadyrl.runs.errors import BadInputError, LockedError, on_disk
-from steadyrl.runs.untrusted import check_entries
+from steadyrl.ground.errors import BadInputError, LockedError
+from steadyrl.ground.files import check_entries, on_disk
 
 NAME: Final = "lock"
 NOTES: Final = ("failed.json", "deaths.json")

@@ -1,26 +1,18 @@
-"""The loop of a run: collect, update, evaluate, log, checkpoint; and the same again from where it stopped.
+"""The loop of a run, or of a group of them: collect, update, log, checkpoint; and the same again from where it stopped.
 
 Iteration k draws from streams named by (seed, k), so the learner's state and the counters are all that a checkpoint has
 to hold. Environments may remember what they played; so they are made anew at every boundary, where a checkpoint is
 possible, whether one is written or not and whether the run was interrupted there or not.
 """
 
-import math
 import time
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
-import numpy as np
-
-from steadyrl import measures, streams
-from steadyrl.rollouts import Batch, EpisodeError
-from steadyrl.rollouts.returns import discounted_returns
-from steadyrl.runs.build import MakeEnv, check_env, make_collector, make_learner, table_size
-from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import BadInputError, Interrupted, RunFailedError
-from steadyrl.runs.evaluation import rate, readings
-from steadyrl.runs.folder import Done
+from steadyrl.ground.errors import Interrupted, RunFailedError
+from steadyrl.runs.group import Group
 from steadyrl.runs.record import Record
 from steadyrl.runs.signals import Stop
 from steadyrl.runs.view import View
@@ -30,111 +22,87 @@ GRACE: Final = 5.0
 TABLE_BOUNDARY: Final = 200
 NETWORK_BOUNDARY: Final = 20
 """Updates from one possible checkpoint to the next, where the config does not say."""
+THREADS: Final = 8
+"""That wait for the disk at the same time, if there are several runs."""
 
 
-class Loop:
-    """A run at work."""
-
-    record: Record
-
-    def __init__(self, config: RunConfig, make: MakeEnv) -> None:
-        """Make everything ready and find out what is wrong, before anything is written."""
-        self.config, self.make = config, make
-        self.collector = make_collector(config, make)
-        seen, done = self.collector.observation_space, self.collector.action_space
-        check_env(config, make, self.collector.limit)
-        try:
-            self.learner = make_learner(config, seen, done)
-        except ValueError as error:
-            raise BadInputError(str(error)) from error
-        self.tabular = table_size(config, seen, done) is not None
-        self.boundary = config.checkpoint_every or (TABLE_BOUNDARY if self.tabular else NETWORK_BOUNDARY)
-        self.pace = 0.0
-
-    def go(self, path: Path, stop: Stop, view: View) -> Done:
-        """From the last checkpoint in the folder, or the beginning, to the end."""
-        with ExitStack() as leaving:
-            leaving.callback(self._close)
-            self.record = Record(self.config, self.learner, path)
-            leaving.callback(self.record.close)
-            view.begin(self.config, self.record.update)
+def advance_to_the_end(group: Group, boundary: int, stop: Stop, view: View) -> None:
+    """Advance a group until each of its runs is over. After a signal, stop with a checkpoint (Interrupted)."""
+    loop = _Loop(group, boundary, stop, view)
+    with ExitStack() as leaving:
+        leaving.callback(group.close)
+        if group.records:
+            view.begin(group.records[0].config, group.records[0].update)
             leaving.callback(view.end)
-            try:
-                while not self.record.over:
-                    self._advance(view)
-                    self._stop_if_asked(stop)
-            except MemoryError as error:
-                where = f"update {self.record.update + 1}"
-                raise RunFailedError(f"{where}: out of memory: use fewer episodes (n)") from error
-            return self.record.finish()
+        leaving.enter_context(_out_of_memory_is_said(group))
+        while group.records:
+            loop.advance()
 
-    def _close(self) -> None:
-        """Close the environments, whichever they are by then."""
-        self.collector.close()
 
-    def _advance(self, view: View) -> None:
-        """One iteration, and what follows it at a boundary."""
-        config, record, began = self.config, self.record, time.perf_counter()
-        batch, row = self._iterate()
-        evaluated = config.evaluate_every > 0 and record.update % config.evaluate_every == 0 and not record.diverged
-        if record.logs or evaluated:
-            row |= readings(batch) | (self._evaluate() if evaluated else {})
-            record.log(row)
-        view.updated(record.update, row, batch.steps)
-        self.pace = time.perf_counter() - began
-        if record.update % self.boundary == 0 and not record.over:
-            if record.due:
-                record.write()
-            self.collector.close()
-            self.collector = make_collector(config, self.make)
+class _Loop:
+    """A group on its way."""
 
-    def _iterate(self) -> tuple[Batch, dict[str, float]]:
-        """Collect and update: the batch, and what to log."""
-        k = self.record.update
-        batch = self._collect(self.config.n, self.config.seed, k, f"update {k + 1}")
-        try:
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in what comes out
-                logged = self.learner.update(batch, k)
-        except ValueError as error:  # such as returns too large for a float
-            raise self._failed(f"update {k + 1}", error) from error
-        self.record.count(batch.n, batch.steps, finite=self._finite(logged))
-        return batch, logged
+    def __init__(self, group: Group, boundary: int, stop: Stop, view: View) -> None:
+        self.group, self.boundary, self.stop, self.view = group, boundary, stop, view
 
-    def _finite(self, logged: dict[str, float]) -> bool:
-        """Are losses and parameters still numbers?"""
-        if not all(map(math.isfinite, logged.values())):
-            return False
-        return all(np.isfinite(array).all() for array in self.learner.state().values())
+    def advance(self) -> None:
+        """As many updates as need no look at them, and what follows."""
+        began, records = time.perf_counter(), self.group.records
+        first = records[0].update
+        rows = self.group.advance(self._updates_ahead(records[0]))
+        for record, row in zip(records, rows, strict=True):
+            if record.logs:
+                record.log(row)
+        self.view.updated(records[0].update, rows[0], self.group.steps())
+        pace = (time.perf_counter() - began) / (records[0].update - first)
+        going = [record for record in records if not record.over]
+        if going:
+            self._at_boundary(going)
+            self._stop_if_asked(going, pace)
 
-    def _collect(self, n: int, seed: int, iteration: int, where: str) -> Batch:
-        try:
-            return self.collector.collect(self.learner.policy, n, seed, iteration)
-        except EpisodeError as error:
-            raise self._failed(where, error) from error
+    def _updates_ahead(self, record: Record) -> int:
+        """Updates until one is logged, is a boundary or is the last; no more than the group makes in one go."""
+        config, update = record.config, record.update
+        until_log = config.log_every - update % config.log_every
+        until_boundary = self.boundary - update % self.boundary
+        return min(self.group.step, until_log, until_boundary, config.updates - update)
 
-    def _failed(self, where: str, error: Exception) -> RunFailedError:
-        last = f"ckpt-{self.record.written} stays" if self.record.written else "there is no checkpoint yet"
-        return RunFailedError(f"{where}, {error} ({last})")
+    def _at_boundary(self, records: list[Record]) -> None:
+        """Write checkpoints if it is time for them, and make the environments anew."""
+        if records[0].update % self.boundary == 0:
+            if records[0].due:
+                _write(records)
+            self.group.renew()
 
-    def _evaluate(self) -> dict[str, float]:
-        """The policy of now on episodes apart from those it learns from."""
-        config, key, update = self.config, streams.key(self.config.seed, streams.EVALUATION), self.record.update
-        batch = self._collect(config.evaluate_episodes, key, update, f"evaluation after update {update}")
-        returns = discounted_returns(batch.rewards, self.learner.settings.gamma)
-        variability = float(measures.get(config.measure, **config.measure_params).value(returns))
-        found = {"evaluation.return": float(returns.mean()), "evaluation.variability": variability}
-        risk_averse = rate(batch.risk_averse)
-        return found if risk_averse is None else found | {"evaluation.risk_averse": risk_averse}
-
-    def _stop_if_asked(self, stop: Stop) -> None:
+    def _stop_if_asked(self, records: list[Record], pace: float) -> None:
         """After a signal, go on to the next boundary if it is near, and stop there with a checkpoint."""
-        record = self.record
-        if stop.number is None or record.over:
+        record = records[0]
+        if self.stop.number is None:
             return
         ahead = -record.update % self.boundary
         if ahead == 0 and record.written < record.update:
-            record.write()
-        elif ahead and ahead * self.pace < GRACE:
+            _write(records)
+        elif ahead and ahead * pace < GRACE:
             return
-        where = f"stopped at update {record.update} of {self.config.updates}"
-        raise Interrupted(stop.number, f"{where}: the same command goes on from update {record.written}")
+        where = f"stopped at update {record.update} of {record.config.updates}"
+        raise Interrupted(self.stop.number, f"{where}: the same command resumes from update {record.written}")
+
+
+def _write(records: list[Record]) -> None:
+    """A checkpoint of each run; several wait for the disk at the same time."""
+    began = time.perf_counter()
+    if len(records) == 1:
+        records[0].write()
+    else:
+        with ThreadPoolExecutor(THREADS) as threads:
+            list(threads.map(Record.write, records))
+    records[0].cost = time.perf_counter() - began
+
+
+@contextmanager
+def _out_of_memory_is_said(group: Group) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError as error:
+        where = f"update {group.records[0].update + 1}: " if group.records else ""
+        raise RunFailedError(f"{where}out of memory: use fewer episodes (n)") from error

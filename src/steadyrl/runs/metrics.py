@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from steadyrl.ground.errors import CorruptError
+from steadyrl.ground.files import on_disk
 from steadyrl.runs.checkpoint import Checkpoint
-from steadyrl.runs.errors import CorruptError, on_disk
 
 NAME = "metrics.jsonl"
 

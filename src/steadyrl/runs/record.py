@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from steadyrl.algorithms import Algorithm
+from steadyrl.ground.errors import CorruptError
 from steadyrl.runs import checkpoint, folder, metrics
-from steadyrl.runs.build import Learner
 from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import CorruptError
 
 SHARE: Final = 0.01
 """Of the time that checkpoints may cost where their frequency is not given."""
@@ -22,11 +22,12 @@ ROOM: Final = 4
 class Record:
     """The counters of a run and its files."""
 
-    def __init__(self, config: RunConfig, learner: Learner, path: Path) -> None:
+    def __init__(self, config: RunConfig, learner: Algorithm, path: Path) -> None:
         """Put learner and counters as they were at the last good checkpoint in the folder, and open its metrics."""
         self.config, self.learner, self.path, self.hash = config, learner, path, config_hash(config)
         self.update = self.episodes = self.steps = self.written = 0
         self.diverged = False
+        self.logs = False  # does the update that was just made belong in the metrics?
         self.clock, self.cost = time.perf_counter(), COST
         last = checkpoint.last_good(path, self.hash, lambda found: metrics.check_against(path, found))
         checkpoint.set_aside(path, last)
@@ -42,15 +43,11 @@ class Record:
         """Is there nothing left to do?"""
         return self.diverged or self.update == self.config.updates
 
-    @property
-    def logs(self) -> bool:
-        """Does the update that was just made belong in the metrics?"""
-        return self.over or self.update % self.config.log_every == 0
-
     def count(self, episodes: int, steps: int, *, finite: bool, updates: int = 1) -> None:
         """One update more, or several, from so many episodes and steps; are losses and parameters still numbers?"""
         self.update, self.episodes, self.steps = self.update + updates, self.episodes + episodes, self.steps + steps
         self.diverged = not finite
+        self.logs = self.over or self.update % self.config.log_every == 0
 
     def log(self, row: Mapping[str, float]) -> None:
         """Add a line to the metrics."""
@@ -86,7 +83,7 @@ class Record:
         return Checkpoint(self.update, self.hash, *counters, state=self.learner.state())
 
 
-def restore(learner: Learner, found: Checkpoint, name: str) -> None:
+def restore(learner: Algorithm, found: Checkpoint, name: str) -> None:
     """Put a learner as it was, or say that the checkpoint is not one of its kind (CorruptError)."""
     for key, own in learner.state().items():
         array = found.state.get(key)

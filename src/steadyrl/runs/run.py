@@ -1,25 +1,28 @@
 """Train a policy, or come back to one that was trained: a run is a folder."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import gymnasium as gym
 
+from steadyrl.actors.table import TableActor
+from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.policies import Policy
 from steadyrl.rollouts import EpisodeError
 from steadyrl.rollouts.collector import Source
 from steadyrl.runs import checkpoint, evaluation, folder, metrics, trackers
-from steadyrl.runs.build import MakeEnv, env_name, make_collector, make_learner, maker
+from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import BadInputError, RunFailedError
 from steadyrl.runs.evaluation import Evaluation
+from steadyrl.runs.group import Single
 from steadyrl.runs.lock import locked
-from steadyrl.runs.loop import Loop
-from steadyrl.runs.record import restore
+from steadyrl.runs.loop import NETWORK_BOUNDARY, TABLE_BOUNDARY, advance_to_the_end
+from steadyrl.runs.maze_group import MazeGroup, group_key
+from steadyrl.runs.record import Record, restore
 from steadyrl.runs.signals import Stop
 from steadyrl.runs.view import View, Views, choose
 
@@ -92,14 +95,23 @@ def train(
         folder.compare(path, config)
         if folder.done(path) is not None:
             return load(path, env=make)
-    loop = Loop(config, make)
-    stop = Stop()
-    with locked(path), stop.listening(), _threads(loop):
+    collector = make_collector(config, make)
+    with closing(collector):
+        check_env(config, make, collector.limit)
+        learner = make_learner(config, collector.observation_space, collector.action_space)
+    stop, tabular = Stop(), isinstance(learner.actor, TableActor)
+    with locked(path), stop.listening(), _threads(tabular):
         folder.begin(path, config)
         if folder.done(path) is not None:  # another process has finished it in the meantime
             return load(path, env=make)
-        end = loop.go(path, stop, Views(*trackers.following(tracked, path), view or choose()))
-    return Run(config, path, loop.learner.policy, end.status, end.update, loop.learner.settings.gamma, make)
+        with closing(Record(config, learner, path)) as record:
+            in_step = group_key(config) is not None and not callable(env)
+            group = MazeGroup([record]) if in_step else Single(record, learner, make_collector(config, make), make)
+            views = Views(*trackers.following(tracked, path), view or choose())
+            boundary = config.checkpoint_every or (TABLE_BOUNDARY if tabular else NETWORK_BOUNDARY)
+            advance_to_the_end(group, boundary, stop, views)
+            end = record.finish()
+    return Run(config, path, learner.policy, end.status, end.update, learner.options.gamma, make)
 
 
 def folder_of(config: RunConfig, out: str | Path | None = None) -> Path:
@@ -126,12 +138,12 @@ def load(path: str | Path, env: MakeEnv | None = None) -> Run:
     collector.close()
     restore(learner, last, str(path / last.name))
     status = "unfinished" if end is None else end.status
-    return Run(config, path, learner.policy, status, last.update, learner.settings.gamma, make)
+    return Run(config, path, learner.policy, status, last.update, learner.options.gamma, make)
 
 
-def _threads(loop: Loop) -> Any:
-    if loop.tabular:
+def _threads(tabular: bool) -> AbstractContextManager[None]:
+    if tabular:
         return nullcontext()
-    from steadyrl.runs._networks import one_thread  # noqa: PLC0415  a table needs no torch
+    from steadyrl.actors.make_network import one_thread  # noqa: PLC0415  a table needs no torch
 
     return one_thread()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-from steadyrl.runs.errors import Interrupted
+from steadyrl.ground.errors import Interrupted
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 

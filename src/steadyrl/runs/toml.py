@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from steadyrl.ground.errors import BadInputError
+from steadyrl.ground.files import DEEPEST, MOST_BYTES, is_too_deep, read_some
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import BadInputError
-from steadyrl.runs.untrusted import DEEPEST, MOST_BYTES, is_too_deep, read_some
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 

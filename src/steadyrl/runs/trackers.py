@@ -16,9 +16,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
+from steadyrl.ground.errors import BadInputError
 from steadyrl.runs import metrics, toml
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import BadInputError
 from steadyrl.runs.view import View
 
 Row: TypeAlias = Mapping[str, Any]

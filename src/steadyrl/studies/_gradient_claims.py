@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from steadyrl._shapes import Array, Bool, BoolArray, Float
 from steadyrl.estimators.paper import MEASURES
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
 from steadyrl.studies._judging import FEWEST_SEEDS, OURS, PAPER, Claim, blame, label, planned, verdict
 from steadyrl.studies.gradient_variance import Cell
 from steadyrl.studies.study import preset

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from steadyrl.runs.errors import RunError
+from steadyrl.ground.errors import RunError
 from steadyrl.studies._judging import (
     OURS,
     REACHED,

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import gymnasium as gym
 
+from steadyrl.ground.errors import BadInputError
+from steadyrl.ground.option import shown, unknown
 from steadyrl.runs.build import maker
-from steadyrl.runs.checks import field_problems, shown, unknown
-from steadyrl.runs.config import RunConfig, field_types
-from steadyrl.runs.errors import BadInputError
-from steadyrl.runs.together import MAZE
+from steadyrl.runs.config import RunConfig, all_options
+from steadyrl.runs.maze_group import MAZE
 from steadyrl.studies.tables import TABLES
 
 KEYS: Final = ("title", "about", "seeds", "run", "grid", "cases", "quick", *TABLES)
@@ -60,9 +60,11 @@ def _check_quick(quick: Mapping[str, Any], where: str) -> None:
         seeds_of(quick["seeds"], where)
     if "seed" in quick:
         raise BadInputError(f"{where}: seed = {shown(quick['seed'])}: must be left out: use seeds, a number or a list")
-    fields, known = {key: value for key, value in quick.items() if key != "seeds"}, field_types()
-    for text in [*(unknown(key, known) for key in fields if key not in known), *field_problems(fields)]:
-        raise BadInputError(f"{where}: {text}")
+    known = all_options()
+    for key, value in quick.items():
+        problem = known[key].problem(value) if key in known else unknown(key, known)
+        if key != "seeds" and problem is not None:
+            raise BadInputError(f"{where}: {problem}")
 
 
 def seeds_of(seeds: Any, where: str) -> list[int]:
@@ -102,6 +104,6 @@ def check_maze(options: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the runs will say it
-            maker(RunConfig(MAZE, given))()
+            maker(RunConfig(MAZE, env_options=given))()
     except Exception as error:
         raise BadInputError(f"env_options = {shown(given)}: {error}") from error

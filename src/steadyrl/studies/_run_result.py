@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
-from steadyrl.runs.checks import field_problems
-from steadyrl.runs.config import RunConfig, field_types
-from steadyrl.runs.errors import RunError
+from steadyrl.ground.errors import RunError
+from steadyrl.ground.files import check_entries, json_object
+from steadyrl.ground.shapes import Array, Float
+from steadyrl.runs.checks import field_problems, known_options
+from steadyrl.runs.config import RunConfig
 from steadyrl.runs.metrics import NAME as METRICS
-from steadyrl.runs.untrusted import check_entries, json_object
 from steadyrl.studies.attempts import failure
 
 LAST: Final = 10
@@ -23,7 +23,7 @@ WINDOW: Final = 5
 """Logged rows over which a rate is averaged before one asks whether it stays high."""
 COUNTERS: Final = ("update", "episodes", "steps")
 """What every logged row has."""
-NEEDED: Final = ("env", "algorithm", "measure", "estimator", "lam", "seed", "updates")
+NEEDED: Final = ("env", "algorithm", "measure", "seed", "updates")
 """What every config has had in all versions."""
 APART: Final = "evaluation."
 """Dotted names that are no shares of one whole."""
@@ -108,12 +108,15 @@ def _hash(fields: Mapping[str, Any]) -> str:
 
 def _config(fields: Mapping[str, Any]) -> RunConfig:
     """The config, as far as this version knows its fields."""
-    known: dict[str, Any] = {name: x for name, x in fields.items() if name in field_types()}
-    missing = [name for name in NEEDED if name not in known]
-    wrong = [f"{name} is missing" for name in missing] or list(field_problems(known))
+    missing = [name for name in NEEDED if name not in fields]
+    if missing:
+        raise ValueError("; ".join(f"{name} is missing" for name in missing))
+    options = known_options(fields["algorithm"])
+    known: dict[str, Any] = {name: value for name, value in fields.items() if name in options}
+    wrong = list(field_problems(known))
     if wrong:
         raise ValueError("; ".join(wrong))
-    return RunConfig(**{**known, "hidden": tuple(known.get("hidden", ()))})
+    return RunConfig(**known)
 
 
 def _flattened(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from steadyrl._shapes import Array, Float
-from steadyrl.algorithms.tabular import Episodes
+from steadyrl.algorithms.in_step import Episodes
+from steadyrl.ground.shapes import Array, Float
 
 
 def variability_gradients(

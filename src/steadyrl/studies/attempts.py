@@ -5,10 +5,9 @@ import json
 from pathlib import Path
 from typing import Final
 
-from steadyrl.policies.storage import write_atomically
-from steadyrl.runs.errors import RunError
+from steadyrl.ground.errors import RunError
+from steadyrl.ground.files import json_object, write_atomically
 from steadyrl.runs.together import Ending
-from steadyrl.runs.untrusted import json_object
 
 MOST: Final = 3
 """Times that a run is tried before it counts as failed."""

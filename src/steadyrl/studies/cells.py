@@ -6,18 +6,18 @@ A line is named by its run's config and the study's table: what is there already
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, Final
 
+from steadyrl.ground.errors import RunFailedError
+from steadyrl.ground.files import MOST_BYTES, on_disk
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import RunFailedError, on_disk
 from steadyrl.runs.lock import locked
 from steadyrl.runs.together import Ending
-from steadyrl.runs.untrusted import MOST_BYTES
 from steadyrl.studies import estimators, gradient_variance
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study, check_folder
@@ -133,7 +133,7 @@ def _groups(runs: Iterable[tuple[str, RunConfig]], table: Table) -> Iterator[Run
     """Those that differ in their seed alone are trained in step; samples are drawn for each on its own."""
     groups: dict[str, list[tuple[str, RunConfig]]] = {}
     for name, config in runs:
-        key = config_hash(replace(config, seed=0)) if isinstance(table, Halts) else name
+        key = config_hash(config.replace(seed=0)) if isinstance(table, Halts) else name
         groups.setdefault(key, []).append((name, config))
     for group in groups.values():
         yield from (tuple(group[k : k + AT_ONCE]) for k in range(0, len(group), AT_ONCE))

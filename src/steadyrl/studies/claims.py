@@ -9,8 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from steadyrl.policies.storage import write_atomically
-from steadyrl.runs.errors import on_disk
+from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.studies._best_claims import best
 from steadyrl.studies._cheetah_claims import cheetah
 from steadyrl.studies._control_claims import lunarlander, pendulum

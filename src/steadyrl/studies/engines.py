@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from steadyrl.runs.errors import BadInputError
+from steadyrl.ground.errors import BadInputError
 from steadyrl.studies import cells, processes, work
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from steadyrl import estimators, measures, streams
-from steadyrl._shapes import Array, Float
+from steadyrl import estimators, measures
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.runs.config import RunConfig
 from steadyrl.studies.laws import Law, all_laws
 from steadyrl.studies.tables import Samples

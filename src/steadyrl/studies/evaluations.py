@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from steadyrl import measures
-from steadyrl._shapes import Array, Float
-from steadyrl.policies.storage import write_atomically
-from steadyrl.runs.errors import BadInputError, CorruptError, RunError, on_disk
+from steadyrl.ground.errors import BadInputError, CorruptError, RunError
+from steadyrl.ground.files import on_disk, write_atomically
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.runs.run import load
 from steadyrl.studies.results import Cell, RunResult, StudyResults
 

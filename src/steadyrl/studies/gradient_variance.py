@@ -12,10 +12,11 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from steadyrl import streams
-from steadyrl._shapes import Array, Float
-from steadyrl.algorithms.tabular import InStep, TabularReinforce
+from steadyrl.algorithms.in_step import InStep
+from steadyrl.algorithms.reinforce import Reinforce
 from steadyrl.envs.maze import MazeEnv
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts._maze import CompiledMaze
 from steadyrl.rollouts.returns import discounted_returns
 from steadyrl.runs.build import make_learner, maker
@@ -28,8 +29,9 @@ FOUND: Final = ("variance", "gradient_norm", "risk_averse", "timeout")
 HALT: Final = 2
 """Keeps the episodes of halts apart from those of other evaluations."""
 SOURCES: Final = (
-    "measures/*.py", "estimators/*.py", "envs/*.py", "algorithms/penalty.py", "algorithms/*tabular*.py",
-    "policies/tabular.py", "rollouts/*maze*.py", "rollouts/returns.py", "runs/build.py", "streams.py",
+    "measures/*.py", "estimators/*.py", "envs/*.py", "actors/*table*.py", "actors/make.py",
+    "algorithms/algorithm.py", "algorithms/penalty.py", "algorithms/*reinforce*.py", "algorithms/in_step.py",
+    "policies/tabular.py", "rollouts/*maze*.py", "rollouts/returns.py", "runs/build.py", "ground/streams.py",
     "studies/gradient_variance.py", "studies/_variability_gradients.py", "studies/tables.py",
 )  # fmt: skip
 
@@ -78,7 +80,7 @@ def watched(configs: Sequence[RunConfig], halts: Halts) -> Float[Array, "runs 4 
     env = cast("MazeEnv", maker(configs[0])().unwrapped)
     maze, seeds, n = CompiledMaze(env.maze, env.noise), [config.seed for config in configs], configs[0].n
     learners = [make_learner(config, env.observation_space, env.action_space) for config in configs]
-    in_step = InStep([cast("TabularReinforce", learner) for learner in learners])
+    in_step = InStep([cast("Reinforce", learner) for learner in learners])
     found, updates = [], configs[0].updates
     at = set(halts.at(updates))
     for update in range(updates + 1):
@@ -103,7 +105,7 @@ def _halt(
     update, n, batches = sizes
     fresh = [streams.key(seed, streams.EVALUATION, HALT) for seed in seeds]
     played = maze.play(policies, batches * n, fresh, update)
-    gamma, penalty = in_step.settings.gamma, in_step.learners[0].penalty
+    gamma, penalty = in_step.options.gamma, in_step.learners[0].penalty
     rewards = np.where(np.arange(played.rewards.shape[-1]) < played.lengths[..., None], played.rewards, 0.0)
     returns = np.stack([discounted_returns(own, gamma) for own in rewards]).reshape(-1, batches, n)
     c = penalty.estimator.coefficients(penalty.measure, returns)

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import ndtri
 
-from steadyrl._shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.measures import Measure
 
 GRID = 4001

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import ray
 from ray.exceptions import LocalRayletDiedError, RayError, RayTaskError
 
-from steadyrl.runs.errors import BadInputError, RunFailedError
+from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.studies.processes import Died
 
 T = TypeVar("T")

@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 
 from steadyrl import estimators, measures
-from steadyrl._shapes import Array, Float
-from steadyrl.runs.errors import BadInputError, CorruptError
-from steadyrl.runs.untrusted import json_object
+from steadyrl.ground.errors import BadInputError, CorruptError
+from steadyrl.ground.files import json_object
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.studies._run_result import COUNTERS, RunResult, read_run
 from steadyrl.studies.study import FORMAT, check_folder
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from steadyrl import streams
-from steadyrl._shapes import Array, ArrayLike, Float
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, ArrayLike, Float
 
 __all__ = ["Estimate", "improvement", "interquartile_mean", "mean", "median", "standard_error"]
 

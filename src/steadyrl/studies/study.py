@@ -30,14 +30,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from steadyrl.policies.storage import write_atomically
-from steadyrl.runs.checks import config_from, shown
+from steadyrl.ground.errors import BadInputError
+from steadyrl.ground.files import check_entries, on_disk, write_atomically
+from steadyrl.ground.option import shown
+from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.errors import BadInputError, on_disk
+from steadyrl.runs.maze_group import MAZE
 from steadyrl.runs.run import HASH_LENGTH
-from steadyrl.runs.together import MAZE
 from steadyrl.runs.toml import read_fields
-from steadyrl.runs.untrusted import check_entries
 from steadyrl.studies._plan_checks import check_env, check_maze, check_plan, flat, seeds_of
 from steadyrl.studies.tables import TABLES, Samples, Table, check_run, check_runs, table_from
 

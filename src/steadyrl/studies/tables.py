@@ -6,10 +6,10 @@ from functools import cache
 from typing import Any, Final
 
 from steadyrl import measures
-from steadyrl.runs.checks import shown
+from steadyrl.ground.errors import BadInputError
+from steadyrl.ground.option import shown
 from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import BadInputError
-from steadyrl.runs.together import shared_key
+from steadyrl.runs.maze_group import group_key
 from steadyrl.studies.laws import all_laws
 
 MOST_UPDATES: Final = 10**9
@@ -81,7 +81,7 @@ def check_run(table: Table, config: RunConfig) -> None:
     """Refuse a run that a study of this kind cannot have."""
     if isinstance(table, Samples):
         _check_sampled(config)
-    elif shared_key(config) is None:
+    elif group_key(config) is None:
         need = (
             "env = steadyrl/Maze-v0, algorithm = reinforce, a table, and nothing set of limit, backend, evaluate_every"
         )

@@ -11,12 +11,13 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from steadyrl.ground.errors import Interrupted, LockedError, RunError
 from steadyrl.runs import folder
 from steadyrl.runs.config import RunConfig
-from steadyrl.runs.errors import Interrupted, LockedError, RunError
+from steadyrl.runs.maze_group import group_key
 from steadyrl.runs.run import train
 from steadyrl.runs.signals import Stop
-from steadyrl.runs.together import Ending, shared_key, train_together
+from steadyrl.runs.together import Ending, train_together
 from steadyrl.runs.view import Quiet
 from steadyrl.studies import attempts
 from steadyrl.studies.board import Board
@@ -69,7 +70,7 @@ def tasks_of(runs: Iterable[tuple[RunConfig, Path]]) -> list[Task]:
     """Runs that can be trained in step together, others alone; the longest first."""
     groups: dict[str, list[tuple[RunConfig, Path]]] = {}
     for config, path in runs:
-        groups.setdefault(shared_key(config) or str(path), []).append((config, path))
+        groups.setdefault(group_key(config) or str(path), []).append((config, path))
     tasks = [tuple(group[k : k + AT_ONCE]) for group in groups.values() for k in range(0, len(group), AT_ONCE)]
     return sorted(tasks, key=lambda task: -sum(config.updates for config, _ in task))
 

@@ -10,9 +10,9 @@ from itertools import product
 import numpy as np
 import torch
 from gymnasium import spaces
-
 from steadyrl.algorithms.baselines.network import NetworkActor, NetworkRates
 from steadyrl.algorithms.baselines.table import TableActor, TableRates
+
 from steadyrl.policies.networks import CategoricalNetwork
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch

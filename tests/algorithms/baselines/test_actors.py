@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-
 from steadyrl.algorithms.baselines import _divergence
 from steadyrl.algorithms.baselines.network import NetworkActor, NetworkRates, conjugate_gradient
+
 from steadyrl.policies.networks import GaussianNetwork
 from steadyrl.policies.tabular import softmax
 from steadyrl.policies.values import ValueNetwork

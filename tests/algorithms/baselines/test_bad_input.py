@@ -3,8 +3,8 @@
 import dataclasses
 
 import pytest
-
 from steadyrl.algorithms.baselines import HOMES, find, options
+
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.runs import RunConfig, train
 from steadyrl.runs.checks import config_from

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-
-from steadyrl import measures
 from steadyrl.algorithms.baselines._proximal import ProximalSettings
 from steadyrl.algorithms.baselines.cvar_pg import CVaRPolicyGradient, CVaRSettings
 from steadyrl.algorithms.baselines.fenchel import Fenchel, FenchelSettings
@@ -11,6 +9,8 @@ from steadyrl.algorithms.baselines.mean_semivariance import MeanSemivariance
 from steadyrl.algorithms.baselines.mvpi import MVPI
 from steadyrl.algorithms.baselines.tamar import Tamar, TamarSettings
 from steadyrl.algorithms.baselines.trvo import TRVO, TRVOSettings
+
+from steadyrl import measures
 from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.policies.tabular import softmax
 from tests.algorithms.baselines import even

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from steadyrl.algorithms.baselines import HOMES, NEUTRAL
 
 from steadyrl import measures
-from steadyrl.algorithms.baselines import HOMES, NEUTRAL
 from steadyrl.policies import TabularSoftmax
 from steadyrl.rollouts import Collector
 from steadyrl.rollouts.returns import discounted_returns

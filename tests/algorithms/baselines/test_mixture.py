@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from steadyrl import measures
 from steadyrl.algorithms.baselines.mixed_policy import MixedPolicy, mixed
 from steadyrl.algorithms.baselines.mixture import Mixture, MixtureSettings
+
+from steadyrl import measures
 from steadyrl.policies import TabularSoftmax
 from steadyrl.policies.tabular import softmax
 from tests.algorithms.baselines import even

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from steadyrl import measures
 from steadyrl.algorithms.baselines import find
 from steadyrl.algorithms.baselines.table import TableActor, TableRates
 from steadyrl.algorithms.baselines.two_ways import WAYS, TwoWays, per_step_variance
-from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
+
+from steadyrl import measures
+from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.policies import TabularSoftmax
 from steadyrl.report import _per_step
 from steadyrl.rollouts import Collector

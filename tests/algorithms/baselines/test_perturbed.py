@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-
-from steadyrl import streams
 from steadyrl.algorithms.baselines.perturbed import PerturbedSettings, gain
 from steadyrl.algorithms.baselines.smoothed_functional import SmoothedFunctional
 from steadyrl.algorithms.baselines.spsa import SPSA
+
 from steadyrl.algorithms.penalty import PenaltySettings
+from steadyrl.ground import streams
 from tests.algorithms.baselines import even
 from tests.algorithms.baselines.even import ALL, GAMMA, RATE, RETURNS, THETA
 from tests.algorithms.mdp import numerical_gradient

@@ -1,0 +1,116 @@
+"""What an algorithm asks of an actor, so that each algorithm is written once for tables and networks."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from numpy.typing import NDArray
+
+from steadyrl.ground.shapes import Array, Float, Int, IntArray
+from steadyrl.ground.state import State
+from steadyrl.policies import Policy
+from steadyrl.rollouts.batch import Batch
+
+Weights = Float[Array, "n T"] | Float[Array, "n 1"]
+"""One number a step, or one a trajectory for all of its steps."""
+Rule = Callable[[Float[NDArray[Any], " m"]], Float[NDArray[Any], " m"]]
+"""From the log-probabilities of some steps under the policy of now to one weight for each."""
+
+
+@runtime_checkable
+class Steps(Protocol):
+    """The m steps of a batch in one row, trajectory by trajectory, to be taken in parts."""
+
+    def log_probs(self) -> Float[Array, " m"]:
+        """log pi(a | s) of every step under the policy of now."""
+        ...
+
+    def ascend(self, part: Int[IntArray, " k"], rule: Rule) -> float:
+        """One step along (1/k) sum weight grad log pi over a part of the steps; the norm of that gradient."""
+        ...
+
+    def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
+        """Descend the mean of (V(s) - target)^2 over a part of the steps; that mean before the step."""
+        ...
+
+
+@runtime_checkable
+class Critic(Protocol):
+    """A baseline b for the coefficients of the penalty, learned beside the policy."""
+
+    def baseline(self, batch: Batch) -> Float[Array, "n T"]:
+        """b of every step as it is now; 0 in the padding."""
+        ...
+
+    def learn(self, batch: Batch, c: Float[Array, " n"]) -> float:
+        """Move b towards c_i, trajectory by trajectory; the mean loss."""
+        ...
+
+
+@runtime_checkable
+class Actor(Protocol):
+    """A policy with its parameters in one row, a value function beside it, and the steps that move them."""
+
+    @property
+    def policy(self) -> Policy:
+        """Who acts now."""
+        ...
+
+    def parameters(self) -> Float[Array, " d"]:
+        """theta, a copy."""
+        ...
+
+    def put(self, parameters: Float[Array, " d"]) -> None:
+        """Make these theta."""
+        ...
+
+    def log_probs(self, batch: Batch) -> Float[Array, "n T"]:
+        """log pi(a_it | s_it); 0 in the padding."""
+        ...
+
+    def gradient(self, batch: Batch, weights: Weights) -> Float[Array, " d"]:
+        """(1/n) sum_i sum_t weight(i, t) grad log pi(a_it | s_it)."""
+        ...
+
+    def step(self, direction: Float[Array, " d"]) -> None:
+        """theta += policy_rate * direction, or what the optimiser makes of it."""
+        ...
+
+    def ascend(self, batch: Batch, weights: Weights) -> float:
+        """A step along the gradient of these weights, the quickest way; the norm of that gradient."""
+        ...
+
+    def natural(self, batch: Batch, gradient: Float[Array, " d"]) -> Float[Array, " d"]:
+        """F^-1 gradient, F the Fisher information of an action, averaged over the steps of the batch."""
+        ...
+
+    def divergence(self, batch: Batch, before: Float[Array, " d"]) -> float:
+        """KL from the policy with parameters `before` to that of now, averaged over the steps of the batch."""
+        ...
+
+    def values(self, batch: Batch) -> Float[Array, "n T"]:
+        """V(s_it); 0 in the padding."""
+        ...
+
+    def last_values(self, batch: Batch) -> Float[Array, " n"]:
+        """V of what followed each episode's last action."""
+        ...
+
+    def fit_values(self, batch: Batch, targets: Float[Array, "n T"]) -> float:
+        """Trajectory by trajectory: descend (1/T) sum_t (V(s_it) - target_it)^2; the mean of these losses."""
+        ...
+
+    def steps(self, batch: Batch) -> Steps:
+        """The steps of a batch, to be taken in parts."""
+        ...
+
+    def critic(self, gamma: float) -> Critic:
+        """A new baseline for the penalty, of the kind that fits the actor."""
+        ...
+
+    def state(self) -> State:
+        """What a checkpoint must hold."""
+        ...
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Resume from a checkpoint."""
+        ...

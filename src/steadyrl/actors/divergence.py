@@ -1,0 +1,65 @@
+"""KL between two policies of one network's form, from their outputs; differentiable in the second."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from steadyrl.policies._heads import GaussianHead, Head
+
+
+@dataclass(frozen=True)
+class Choices:
+    """pi(.|s) of k observations for actions that are one choice or several independent ones."""
+
+    logits: tuple[Tensor, ...]
+    """(k, options) for each choice."""
+
+
+@dataclass(frozen=True)
+class Normal:
+    """pi(.|s) of k observations for actions that are numbers, in units of half their range, which KL does not see."""
+
+    mean: Tensor
+    """(k, numbers)."""
+    log_std: Tensor
+    """(numbers,)."""
+
+
+Distribution = Choices | Normal
+
+
+def distribution(head: Head, outputs: Tensor) -> Distribution:
+    """What a network's outputs (k, outputs) determine."""
+    if isinstance(head, GaussianHead):
+        return Normal(torch.tanh(outputs) if head.tanh_mean else outputs, head.log_std)
+    return Choices(tuple(torch.split(outputs, head.counts, dim=-1)))
+
+
+def fixed(now: Distribution) -> Distribution:
+    """A copy that stays as it is when the network moves."""
+    if isinstance(now, Normal):
+        return Normal(now.mean.detach().clone(), now.log_std.detach().clone())
+    return Choices(tuple(logits.detach().clone() for logits in now.logits))
+
+
+def divergence(old: Distribution, new: Distribution) -> Tensor:
+    """KL(old || new) averaged over the observations; actions of several numbers add up."""
+    if isinstance(old, Normal) and isinstance(new, Normal):
+        return _normal(old, new).mean()
+    if isinstance(old, Choices) and isinstance(new, Choices):
+        parts = zip(old.logits, new.logits, strict=True)
+        return torch.stack([_categorical(a, b) for a, b in parts]).sum(dim=0).mean()
+    raise TypeError(f"old is {type(old).__name__}, new is {type(new).__name__}: both must be of one kind")
+
+
+def _categorical(old: Tensor, new: Tensor) -> Tensor:
+    p, q = old.log_softmax(dim=-1), new.log_softmax(dim=-1)
+    return (p.exp() * (p - q)).sum(dim=-1)
+
+
+def _normal(old: Normal, new: Normal) -> Tensor:
+    spread = torch.exp(2.0 * (old.log_std - new.log_std)) + (old.mean - new.mean).square() * torch.exp(
+        -2.0 * new.log_std
+    )
+    return (new.log_std - old.log_std + 0.5 * (spread - 1.0)).sum(dim=-1)

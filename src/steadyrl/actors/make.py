@@ -1,0 +1,56 @@
+"""The actor that fits an environment: a table where observations and actions are few and whole, else a network."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from gymnasium import spaces
+
+from steadyrl.actors.actor import Actor
+from steadyrl.actors.options import GaussianOptions, NetworkOptions, TableOptions
+from steadyrl.actors.table import TableActor
+from steadyrl.ground import streams
+
+Kind = Literal["table", "network", "gaussian"]
+OPTIONS: Final[Mapping[Kind, type[TableOptions] | type[NetworkOptions]]] = {
+    "table": TableOptions,
+    "network": NetworkOptions,
+    "gaussian": GaussianOptions,
+}
+NAMES: Final[Mapping[Kind, str]] = {
+    "table": "a table",
+    "network": "a network",
+    "gaussian": "a network for real actions",
+}
+
+
+def kind_of(policy: str, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> Kind:
+    """Which kind of actor a run has, where `policy` is auto, tabular or network (ValueError if it cannot be)."""
+    if policy != "network" and _starts_at_0(observation_space) and _starts_at_0(action_space):
+        return "table"
+    if policy == "tabular":
+        raise ValueError(
+            f"policy = 'tabular': must be network for observations in {observation_space} and actions in {action_space}"
+        )
+    return "gaussian" if isinstance(action_space, spaces.Box) else "network"
+
+
+def make_actor(
+    observation_space: spaces.Space[Any],
+    action_space: spaces.Space[Any],
+    options: TableOptions | NetworkOptions,
+    *,
+    value_factor: float,
+    seed: int,
+    place: int = 0,
+) -> Actor:
+    """An actor for these spaces; `place` makes a second and a third one begin with other weights."""
+    if isinstance(options, TableOptions):
+        return TableActor(int(observation_space.n), int(action_space.n), options, value_factor)  # type: ignore[attr-defined]
+    from steadyrl.actors.make_network import network_actor  # noqa: PLC0415  a table needs no torch
+
+    own_seed = streams.key(seed, streams.INITIAL, place) if place else seed
+    return network_actor(observation_space, action_space, options, value_factor, own_seed)
+
+
+def _starts_at_0(space: spaces.Space[Any]) -> bool:
+    return isinstance(space, spaces.Discrete) and space.start == 0

@@ -1,0 +1,57 @@
+"""Networks for the spaces of an environment: all of an actor's making that needs torch."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from gymnasium import spaces
+
+from steadyrl.actors.network import NetworkActor
+from steadyrl.actors.options import GaussianOptions, NetworkOptions
+from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork, NetworkPolicy
+from steadyrl.policies.values import ValueNetwork
+
+
+def network_actor(
+    observation_space: spaces.Space[Any],
+    action_space: spaces.Space[Any],
+    options: NetworkOptions,
+    value_factor: float,
+    seed: int,
+) -> NetworkActor:
+    """A policy and a value network with the initial weights of this seed."""
+    value = ValueNetwork(observation_space, hidden=options.hidden, activation=options.activation, seed=seed)
+    return NetworkActor(_policy(observation_space, action_space, options, seed), value, options, value_factor, seed)
+
+
+def _policy(
+    observation_space: spaces.Space[Any], action_space: spaces.Space[Any], options: NetworkOptions, seed: int
+) -> NetworkPolicy:
+    shape: dict[str, Any] = {
+        "hidden": options.hidden,
+        "activation": options.activation,
+        "output_gain": options.output_gain,
+        "seed": seed,
+    }
+    if not isinstance(options, GaussianOptions):
+        return CategoricalNetwork(observation_space, action_space, **shape)
+    return GaussianNetwork(
+        observation_space,
+        action_space,
+        **shape,
+        tanh_mean=options.tanh_mean,
+        initial_log_std=options.initial_log_std,
+        scale_to_bounds=options.scale_to_bounds,
+    )
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread of torch: fastest for networks of this size, and the same bits on every machine's number of cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

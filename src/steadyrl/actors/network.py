@@ -1,0 +1,217 @@
+"""A policy network and a value network: gradients by torch, steps by its optimisers."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from steadyrl.actors.actor import Rule, Weights
+from steadyrl.actors.divergence import distribution, divergence, fixed
+from steadyrl.actors.network_critic import NetworkCritic
+from steadyrl.actors.optimiser import Optimiser
+from steadyrl.actors.options import NetworkOptions
+from steadyrl.ground.shapes import Array, Float, Int, IntArray
+from steadyrl.ground.state import Stateful
+from steadyrl.policies.network_policy import NetworkPolicy
+from steadyrl.policies.values import ValueNetwork
+from steadyrl.rollouts.batch import Batch
+
+CONJUGATE_STEPS: Final = 10
+"""Of the conjugate gradient method for F^-1 gradient."""
+DAMPING: Final = 0.1
+"""What is added to the diagonal of F, as usual with trust regions on networks."""
+AT_ONCE: Final = 2048
+"""Steps in one forward pass: a hidden layer of 128 then gives a megabyte, which stays in the cache."""
+
+
+class NetworkActor(Stateful):
+    """A policy network with a value network of its own."""
+
+    parts = ("policy", "value", "policy_optimiser", "value_optimiser")
+
+    def __init__(
+        self,
+        policy: NetworkPolicy,
+        value: ValueNetwork,
+        options: NetworkOptions,
+        value_factor: float = 10.0,
+        seed: int = 0,
+        damping: float = DAMPING,
+    ) -> None:
+        """`value_factor` is the value's learning rate over the policy's where the options have none."""
+        self.policy, self.value, self.options, self.seed, self.damping = policy, value, options, seed, damping
+        self.value_rate = options.value_rate or value_factor * options.policy_rate
+        self._parameters = list(policy.parameters())
+        self.policy_optimiser = Optimiser(
+            options.optimiser, self._parameters, options.policy_rate, options.max_grad_norm
+        )
+        self.value_optimiser = Optimiser(options.optimiser, value.parameters(), self.value_rate)
+
+    def parameters(self) -> Float[Array, " d"]:
+        """theta, all weights one after the other."""
+        return _row([p.detach() for p in self._parameters])
+
+    def put(self, parameters: Float[Array, " d"]) -> None:
+        """Make these theta."""
+        with torch.no_grad():
+            for own, part in zip(self._parameters, self._cut(parameters), strict=True):
+                own.copy_(part)
+
+    def log_probs(self, batch: Batch) -> Float[Array, "n T"]:
+        """log pi(a_it | s_it); 0 in the padding."""
+        with torch.no_grad():
+            return padded(batch, self.policy.log_prob(*_taken(batch)).numpy())
+
+    def gradient(self, batch: Batch, weights: Weights) -> Float[Array, " d"]:
+        """(1/n) sum_i sum_t weight(i, t) grad log pi(a_it | s_it)."""
+        return -_row(self._descent(batch, weights))
+
+    def step(self, direction: Float[Array, " d"]) -> None:
+        """What the optimiser makes of a gradient."""
+        self.policy_optimiser.step_along([-part for part in self._cut(direction)])
+
+    def ascend(self, batch: Batch, weights: Weights) -> float:
+        """What the optimiser makes of the gradient of these weights."""
+        return self.policy_optimiser.step_along(self._descent(batch, weights))
+
+    def natural(self, batch: Batch, gradient: Float[Array, " d"]) -> Float[Array, " d"]:
+        """(F + damping)^-1 gradient by the conjugate gradient method; F is the Hessian of the KL at no movement."""
+        here = distribution(self.policy.head, self._outputs(batch))
+        slope = torch.autograd.grad(
+            divergence(fixed(here), here), self._parameters, create_graph=True, allow_unused=True
+        )
+        pairs = [(g, k) for k, g in enumerate(slope) if g is not None]
+
+        def product(vector: Float[Array, " d"]) -> Float[Array, " d"]:
+            parts = self._cut(vector)
+            along = torch.stack([(g * parts[k]).sum() for g, k in pairs]).sum()
+            hessian = torch.autograd.grad(
+                along, self._parameters, retain_graph=True, allow_unused=True, materialize_grads=True
+            )
+            return _row(list(hessian)) + self.damping * vector
+
+        return conjugate_gradient(product, gradient, CONJUGATE_STEPS)
+
+    def divergence(self, batch: Batch, before: Float[Array, " d"]) -> float:
+        """KL from the policy with parameters `before` to that of now, averaged over the steps of the batch."""
+        now = self.parameters()
+        with torch.no_grad():
+            new = fixed(distribution(self.policy.head, self._outputs(batch)))
+            self.put(before)
+            kl = float(divergence(distribution(self.policy.head, self._outputs(batch)), new))
+        self.put(now)
+        return kl
+
+    @torch.no_grad()
+    def values(self, batch: Batch) -> Float[Array, "n T"]:
+        """V(s_it); 0 in the padding. By torch, which is faster with many observations than `predict`."""
+        observations = batch.observations[batch.mask]
+        rows = [self.value(observations[part]) for part in _parts(len(observations))]
+        return padded(batch, torch.cat(rows).numpy())
+
+    def last_values(self, batch: Batch) -> Float[Array, " n"]:
+        """V of what followed each episode's last action."""
+        return self.value.predict(batch.last_observations).astype(np.float64)
+
+    def fit_values(self, batch: Batch, targets: Float[Array, "n T"]) -> float:
+        """Trajectory by trajectory, a step of the optimiser each."""
+        wanted, losses = torch.from_numpy(targets).to(self.value.dtype), []
+        for i, steps in enumerate(batch.lengths.tolist()):
+            loss, gradient = self.value.squared_error(batch.observations[i, :steps], wanted[i, :steps])
+            self.value_optimiser.descend_along(gradient)
+            losses.append(loss)
+        return float(np.mean(losses))
+
+    def steps(self, batch: Batch) -> "NetworkSteps":
+        """The steps of a batch, to be taken in parts."""
+        return NetworkSteps(self, batch)
+
+    def critic(self, gamma: float) -> NetworkCritic:
+        """b(s, return so far, t), a network of the value network's shape."""
+        return NetworkCritic(self.value, gamma, self.options.optimiser, self.value_rate, self.seed)
+
+    def _descent(self, batch: Batch, weights: Weights) -> list[torch.Tensor]:
+        """The gradient of -(1/n) sum weight log pi by each parameter, added up over parts of the steps."""
+        each = np.broadcast_to(weights, batch.rewards.shape)[batch.mask] / -batch.n
+        observations, actions = _taken(batch)
+        gradients = []
+        for part in _parts(len(each)):
+            log_prob = self.policy.log_prob(observations[part], actions[part])
+            loss = (log_prob * torch.from_numpy(each[part]).to(log_prob.dtype)).sum()
+            gradients.append(self.policy_optimiser.gradient(loss))
+        return [torch.stack(one).sum(0) for one in zip(*gradients, strict=True)]
+
+    def _outputs(self, batch: Batch) -> torch.Tensor:
+        policy = self.policy
+        return policy(policy.features.tensor(batch.observations[batch.mask], policy.dtype))
+
+    def _cut(self, row: Float[Array, " d"]) -> list[torch.Tensor]:
+        """Tensors of the parameters' shapes."""
+        numbers = torch.from_numpy(row).to(self.policy.dtype)
+        parts = torch.split(numbers, [p.numel() for p in self._parameters])
+        return [part.reshape(p.shape) for part, p in zip(parts, self._parameters, strict=True)]
+
+
+class NetworkSteps:
+    """The steps of a batch in one row, as tensors."""
+
+    def __init__(self, actor: NetworkActor, batch: Batch) -> None:
+        self.actor = actor
+        observations, actions = _taken(batch)
+        self.observations, self.actions = torch.from_numpy(observations), torch.from_numpy(actions)
+
+    def log_probs(self) -> Float[Array, " m"]:
+        """log pi(a | s) of every step."""
+        with torch.no_grad():
+            return self.actor.policy.log_prob(self.observations, self.actions).numpy().astype(np.float64)
+
+    def ascend(self, part: Int[IntArray, " k"], rule: Rule) -> float:
+        """What the optimiser makes of the gradient of the rule's weights."""
+        log_prob = self.actor.policy.log_prob(self.observations[part], self.actions[part])
+        weights = torch.from_numpy(rule(log_prob.detach().numpy())).to(log_prob.dtype)
+        return self.actor.policy_optimiser.step(-(log_prob * weights).mean())
+
+    def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
+        """A step of the value's optimiser."""
+        value = self.actor.value
+        wanted = torch.from_numpy(targets).to(value.dtype)
+        loss, gradient = value.squared_error(self.observations[part], wanted)
+        self.actor.value_optimiser.descend_along(gradient)
+        return loss
+
+
+def padded(batch: Batch, taken: NDArray[Any]) -> Float[Array, "n T"]:
+    """One number a step taken, with 0 in the padding."""
+    out = np.zeros(batch.rewards.shape)
+    out[batch.mask] = taken
+    return out
+
+
+def conjugate_gradient(product: Callable[[Array], Array], b: Float[Array, " d"], steps: int) -> Float[Array, " d"]:
+    """x with product(x) = b, after so many steps or when the residual is nothing beside b."""
+    x, residual, direction = np.zeros_like(b), b.copy(), b.copy()
+    size = enough = float(residual @ residual)
+    for _ in range(steps):
+        if size <= 1e-20 * enough:
+            break
+        image = product(direction)
+        length = size / float(direction @ image)
+        x, residual = x + length * direction, residual - length * image
+        before, size = size, float(residual @ residual)
+        direction = residual + size / before * direction
+    return x
+
+
+def _taken(batch: Batch) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Observations and actions of the steps taken, in one row."""
+    return batch.observations[batch.mask], batch.actions[batch.mask]
+
+
+def _row(tensors: list[torch.Tensor]) -> Float[Array, " d"]:
+    return torch.cat([t.reshape(-1) for t in tensors]).numpy().astype(np.float64)
+
+
+def _parts(steps: int) -> list[slice]:
+    return [slice(first, first + AT_ONCE) for first in range(0, steps, AT_ONCE)]

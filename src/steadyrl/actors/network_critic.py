@@ -1,0 +1,115 @@
+"""The penalty's own critic: a baseline b for the coefficients c_i, learned beside the policy. Not in the paper.
+
+The variability gradient is (1/n) sum_i c_i sum_t grad log pi(a_it | s_it). Let G_it = sum_{k<t} gamma^k r_(k+1) be what
+trajectory i had earned before its action t. Then c_i - b(s_it, G_it, t) in the place of c_i has the same expectation:
+b knows nothing of a_it, and grad log pi(a_it | s_it) has mean 0 given all that came before. For the same reason b
+is read before it is trained on a batch, and in units that earlier batches have set.
+
+With importance ratios rho_i the coefficient is c_i = n p_i IF_i, p_i = rho_i / sum_j rho_j, and the baseline is
+n p_i b: together n p_i (IF_i - b). For E_old[rho_i b grad log pi] = E_new[b grad log pi] = 0. This is exact for rho_i
+itself; dividing by the mean ratio has the bias O(1/n) that self-normalised weights have everywhere. A ratio cut off at
+zeta leaves the error E_old[(rho_i - min(rho_i, zeta)) (IF_i - b) grad log pi], which a good b makes smaller; and so
+does "one" in the place of every ratio, exact until the policy moves. Inside PPO's surrogate the ratio of the one step
+stands before b, and E_old[(pi / pi_old) b grad log pi] = 0 where nothing is clipped.
+"""
+
+from typing import Final
+
+import numpy as np
+import torch
+from gymnasium import spaces
+
+from steadyrl.actors.optimiser import Optimiser
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Float
+from steadyrl.ground.state import Stateful
+from steadyrl.policies.values import ValueNetwork
+from steadyrl.rollouts.batch import Batch
+
+CRITIC: Final = 2
+"""Keeps its initial weights apart from those of policy and value function."""
+MEMORY: Final = 20
+"""Batches that the units are averaged over."""
+
+
+class NetworkCritic(Stateful):
+    """b(s, G, t): a network of the value function's shape, in units that follow the batches it has seen.
+
+    Its inputs are the observation's features, and G and t with their running mean and deviation; it is trained by
+    least squares towards c_i over the running root mean square of c. Before the first batch b is 0.
+    """
+
+    parts = ("batches", "square", "mean", "variance", "network", "optimiser")
+
+    def __init__(self, value: ValueNetwork, gamma: float, optimiser: str, rate: float, seed: int) -> None:
+        self.gamma, self.features = gamma, value.features
+        inputs = spaces.Box(-np.inf, np.inf, (value.features.size + 2,))
+        self.network = ValueNetwork(
+            inputs,
+            hidden=value.hidden,
+            activation=value.layers.activation,
+            seed=streams.key(seed, streams.INITIAL, CRITIC),
+            dtype=value.dtype,
+        )
+        self.optimiser = Optimiser(optimiser, self.network.parameters(), rate)
+        self.batches, self.square = 0, 0.0
+        self.mean, self.variance = np.zeros(2), np.zeros(2)
+
+    @property
+    def scale(self) -> float:
+        """The unit of b: the root mean square of the coefficients it has seen."""
+        return float(np.sqrt(self.square))
+
+    def baseline(self, batch: Batch) -> Float[Array, "n T"]:
+        """b(s_it, G_it, t) as it is now; 0 in the padding."""
+        found, mask = np.zeros(batch.rewards.shape), batch.mask
+        if self.scale > 0:
+            found[mask] = self.scale * self.network.predict(self._inputs(batch))
+        return found
+
+    def learn(self, batch: Batch, c: Float[Array, " n"]) -> float:
+        """Take the units of a batch into account, then one step towards c_i for each trajectory.
+
+        In PPO too each is used once: all steps of a trajectory have the same target, so there are n of them only,
+        which many passes might learn by heart. What comes back is the mean loss in units of the scale: near 1 if b
+        explains nothing of c, 0 if all.
+        """
+        self._see(batch, c)
+        if self.scale == 0:
+            return 0.0
+        inputs = torch.from_numpy(self._inputs(batch))
+        targets = torch.from_numpy(np.repeat(c / self.scale, batch.lengths)).to(self.network.dtype)
+        losses = []
+        for part in np.split(np.arange(batch.steps), np.cumsum(batch.lengths)[:-1]):
+            loss = (self.network(inputs[part]) - targets[part]).square().mean()
+            self.optimiser.descend(loss)
+            losses.append(float(loss.detach()))
+        return float(np.mean(losses))
+
+    def _history(self, batch: Batch) -> Float[Array, "m 2"]:
+        """G_it and t of every step taken."""
+        t = np.broadcast_to(np.arange(batch.rewards.shape[1], dtype=np.float64), batch.rewards.shape)
+        return np.stack([returns_so_far(batch.rewards, self.gamma), t], axis=-1)[batch.mask]
+
+    def _inputs(self, batch: Batch) -> Float[Array, "m inputs"]:
+        spread = np.sqrt(self.variance)
+        standard = (self._history(batch) - self.mean) / np.where(spread > 0, spread, 1.0)
+        dtype = np.dtype(str(self.network.dtype).removeprefix("torch."))
+        features = self.features.numpy(batch.observations[batch.mask], dtype)
+        return np.concatenate([features, standard.astype(dtype)], axis=1)
+
+    def _see(self, batch: Batch, c: Float[Array, " n"]) -> None:
+        """Move the units towards those of a batch: a plain average at first, then one that forgets."""
+        share = 1.0 / min(self.batches + 1, MEMORY)
+        history = self._history(batch)
+        change = history.mean(axis=0) - self.mean
+        self.variance += share * (history.var(axis=0) - self.variance + (1.0 - share) * change**2)
+        self.mean += share * change
+        self.square += share * (float(np.mean(c**2)) - self.square)
+        self.batches += 1
+
+
+def returns_so_far(rewards: Float[Array, "n T"], gamma: float) -> Float[Array, "n T"]:
+    """G_it = sum_{k<t} gamma^k r_(k+1): the discounted return before action t."""
+    earned = np.cumsum(rewards * gamma ** np.arange(rewards.shape[1]), axis=1)
+    return np.concatenate([np.zeros((len(rewards), 1)), earned[:, :-1]], axis=1)

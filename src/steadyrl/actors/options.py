@@ -1,0 +1,50 @@
+"""How an actor learns and what it is made of: the options of a table, of a network, of a network with real actions.
+
+Which of them a run has follows from its environment, so the classes are apart from the actors, which need torch.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from steadyrl.ground.option import option
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """A softmax table and a table of values, moved by plain gradient steps."""
+
+    policy_rate: float = option(1e-3, "learning rate of the policy", above=0)
+    value_rate: float | None = option(
+        None, "learning rate of the value function (default: as many times the policy's as the algorithm says)", above=0
+    )
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    """A policy network for actions that are choices, and a value network of the same shape."""
+
+    policy_rate: float = option(7e-4, "learning rate of the policy", above=0)
+    value_rate: float | None = option(
+        None, "learning rate of the value function (default: as many times the policy's as the algorithm says)", above=0
+    )
+    optimiser: Literal["adam", "sgd"] = option("adam", "of policy and value alike")
+    max_grad_norm: float = option(0.0, "clip the norm of the policy's gradient; 0 for no clipping", least=0)
+    hidden: tuple[int, ...] = option((128, 128), "units of each hidden layer of policy and value network")
+    activation: Literal["relu", "tanh", "elu", "silu"] = option("relu", "between the layers")
+    output_gain: float = option(
+        1.0, "what the policy's last layer begins with is multiplied by; 0.1 begins nearly uniform", least=0
+    )
+
+
+@dataclass(frozen=True)
+class GaussianOptions(NetworkOptions):
+    """A policy network for actions that are real numbers."""
+
+    tanh_mean: bool = option(True, "the mean of a Gaussian policy is the tanh of the network's output")
+    initial_log_std: float = option(-1.0, "where the log standard deviation of a Gaussian policy begins")
+    scale_to_bounds: bool = option(
+        True, "mean and standard deviation of a Gaussian policy are in units of half the action's range"
+    )
+
+
+ActorOptions = TableOptions | NetworkOptions

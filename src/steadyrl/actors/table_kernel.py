@@ -1,0 +1,59 @@
+"""What a table learns from episodes, compiled: one score, one fit, used by one run and by many in step."""
+
+from typing import no_type_check
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+@no_type_check
+def count(taken, visited, state, action, weight):
+    """Add one step to the sums that a softmax table's score is made of."""
+    taken[state, action] += weight
+    visited[state] += weight
+
+
+@njit(cache=True)
+@no_type_check
+def climb(theta, policy, taken, visited, rate):
+    """theta += rate * sum of weight (1{s, a} - 1{s} pi(.|s)): one step along the weighted score."""
+    for s in range(theta.shape[0]):
+        for a in range(theta.shape[1]):
+            theta[s, a] += rate * (taken[s, a] - visited[s] * policy[s, a])
+
+
+@njit(cache=True)
+@no_type_check
+def descend(table, slope, rate, steps):
+    """One step against the gradient of (1/steps) sum_t (table[s_t] - target_t)^2, which is 2 slope / steps."""
+    for s in range(table.size):
+        table[s] -= rate * 2.0 / steps * slope[s]
+
+
+@njit(cache=True)
+@no_type_check
+def score(theta, policy, states, actions, weights, lengths, rate):
+    """theta += rate * sum_i sum_t weight(i, t) grad log pi(a_it | s_it)."""
+    taken, visited = np.zeros(theta.shape), np.zeros(theta.shape[0])
+    for i in range(lengths.size):
+        for t in range(lengths[i]):
+            count(taken, visited, states[i, t], actions[i, t], weights[i, t])
+    climb(theta, policy, taken, visited, rate)
+
+
+@njit(cache=True)
+@no_type_check
+def fit(table, states, targets, lengths, rate):
+    """For each trajectory in turn one step by the gradient of (1/T) sum_t (table[s_t] - target_t)^2; the mean loss."""
+    slope, losses = np.empty(table.size), 0.0
+    for i in range(lengths.size):
+        slope[:] = 0.0
+        loss = 0.0
+        for t in range(lengths[i]):
+            error = table[states[i, t]] - targets[i, t]
+            slope[states[i, t]] += error
+            loss += error * error
+        descend(table, slope, rate, lengths[i])
+        losses += loss / lengths[i]
+    return losses / lengths.size

@@ -1,0 +1,97 @@
+"""Runs of Algorithm 1 on tables that take each update together: the same bits as one by one, in less time."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from steadyrl.actors.table import TableActor, TableCritic
+from steadyrl.algorithms.reinforce import Reinforce
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
+from steadyrl.policies.tabular import softmax
+
+Indices = Int[IntArray, "runs n T"] | UInt[IntArray, "runs n T"]
+Episodes = tuple[Indices, Indices, Float[Array, "runs n T"], Int[IntArray, "runs n"]]
+"""States, actions, rewards and lengths of n episodes of each run."""
+
+
+class InStep:
+    """Runs that may differ in seed, lam and rates.
+
+    Their tables are moved into arrays with a leading axis of runs, of which each actor keeps its row; one call computes
+    the coefficients of all of them, one the updates.
+    """
+
+    def __init__(self, learners: Sequence[Reinforce]) -> None:
+        self.learners, self.options = list(learners), learners[0].options
+        if any(_common(learner.options) != _common(self.options) for learner in learners):
+            raise ValueError("runs in step may differ in seed, lam, policy_rate and value_rate only")
+        if self.options.normalise_advantages:
+            raise ValueError("normalise_advantages = True: must be False for runs in step")
+        actors = [cast("TableActor", learner.actor) for learner in learners]
+        self.theta = np.stack([actor.theta for actor in actors])
+        self.value = np.stack([actor.value for actor in actors])
+        self.baseline = np.zeros_like(self.value)
+        for r, (learner, actor) in enumerate(zip(self.learners, actors, strict=True)):
+            actor.theta, actor.value = self.theta[r], self.value[r]
+            if isinstance(learner.critic, TableCritic):
+                self.baseline[r] = learner.critic.table
+                learner.critic.table = self.baseline[r]
+        self._gamma = np.array([learner.options.gamma for learner in learners])
+        self._policy_rate = np.array([actor.policy_rate for actor in actors])
+        self._value_rate = np.array([actor.value_rate for actor in actors])
+        self._to_go: Float[Array, "runs n T"] = np.empty((0, 0, 0))  # room to work in
+        self._lam = np.array([learner.penalty.lam for learner in learners])
+
+    def policies(self) -> Float[Array, "runs states actions"]:
+        """The probabilities of each run's actions."""
+        return softmax(self.theta)
+
+    def update(self, episodes: Episodes, policies: Float[Array, "runs states actions"]) -> Float[Array, "runs n"]:
+        """One update of every run from the episodes that its policy played; their returns.
+
+        Up to each episode's end, states and actions must be some that the tables have: compiled code does not look.
+        """
+        from steadyrl.algorithms import reinforce_kernel  # noqa: PLC0415  numba takes a while to load
+
+        states, actions, rewards, lengths = episodes
+        if policies.shape != self.theta.shape or len(rewards) != len(self.learners):
+            raise ValueError(f"policies of shape {policies.shape} and {len(rewards)} runs: must be {self.theta.shape}")
+        if self._to_go.shape != rewards.shape:
+            self._to_go = np.empty(rewards.shape)
+        reinforce_kernel.rewards_to_go(rewards, lengths, self._gamma, self._to_go)
+        returns = self._to_go[..., 0].copy()
+        if self.learners[0].penalty.moves:
+            for learner, own in zip(self.learners, returns, strict=True):
+                learner.penalty.begin(own)
+            self._lam = np.array([learner.penalty.lam for learner in self.learners])
+        settings = (self._gamma, self._lam, self._policy_rate, self._value_rate)
+        tables = (self.theta, self.value, self.baseline)
+        played = (states, actions, self._to_go, lengths)
+        c = self._coefficients(returns)
+        reinforce_kernel.reinforce(*tables, policies, played, c, settings, self.options.penalty_baseline)
+        for learner in self.learners:
+            learner.finished_updates += 1
+        return returns
+
+    def finite(self) -> Bool[BoolArray, " runs"]:
+        """Which runs' parameters are still numbers?"""
+        if np.isfinite(self.theta.sum() + self.value.sum() + self.baseline.sum()):
+            return np.ones(len(self.learners), dtype=bool)
+        tables = (np.isfinite(self.theta).all(axis=-1), np.isfinite(self.value), np.isfinite(self.baseline))
+        return np.logical_and.reduce([table.all(axis=-1) for table in tables])
+
+    def _coefficients(self, returns: Float[Array, "runs n"]) -> Float[Array, "runs n"]:
+        if len(self.learners) == 1:  # what is wrong with a return is then said without the number of its run
+            return self.learners[0].penalty.coefficients(returns[0])[None]
+        active = [learner.penalty.active for learner in self.learners]
+        if not any(active):
+            return np.zeros_like(returns)
+        c = self.learners[active.index(True)].penalty.coefficients(returns)
+        return np.where(np.array(active)[:, None], c, 0.0)
+
+
+def _common(options: Any) -> Any:
+    """The options without what may differ between runs in step."""
+    return replace(options, lam=0.0)

@@ -1,0 +1,64 @@
+"""Algorithm 1's rule on tables, compiled: the update of many runs in one call, from the table's own score and fit."""
+
+from typing import no_type_check
+
+import numpy as np
+from numba import njit
+
+from steadyrl.actors.table_kernel import climb, count, descend
+
+
+@njit(cache=True)
+@no_type_check
+def rewards_to_go(rewards, lengths, gamma, out):
+    """out[r, i, t] = r_t + gamma r_(t+1) + ... of each episode (runs, n, T), with a discount for each run.
+
+    So out[..., 0] is G0. What is behind an episode's end is not touched.
+    """
+    for r in range(lengths.shape[0]):
+        for i in range(lengths.shape[1]):
+            ahead = 0.0
+            for t in range(lengths[r, i] - 1, -1, -1):
+                ahead = rewards[r, i, t] + gamma[r] * ahead
+                out[r, i, t] = ahead
+
+
+@njit(cache=True)
+@no_type_check
+def reinforce(theta, value, baseline, policy, episodes, coefficients, settings, learn_baseline):
+    """One update of every run, in place: theta (runs, states, actions), value and baseline (runs, states).
+
+    Each step has weight(i, t) = gamma^t (to_go_it - V(s_it)) - lam (c_i - b(s_it)), V and b as they were before, in
+    one step along the weighted score; then V, trajectory by trajectory, moves towards to_go_it, and b, if it is
+    learned, towards c_i in the same way and at the same rate. Without learning, b stays 0.
+
+    policy: pi (runs, states, actions). episodes: states, actions, rewards-to-go (runs, n, T), lengths (runs, n).
+    coefficients: c (runs, n). settings: gamma, lam, policy_rate, value_rate, each (runs,).
+    """
+    states, actions, to_go, lengths = episodes
+    gamma, lam, policy_rate, value_rate = settings
+    runs, n, _ = states.shape
+    n_states, n_actions = theta.shape[1:]
+    taken, visited = np.empty((n_states, n_actions)), np.empty(n_states)
+    slope = np.empty(n_states)
+    for r in range(runs):
+        taken[:], visited[:] = 0.0, 0.0
+        own_value, own_baseline = value[r], baseline[r]
+        before, baseline_before = own_value.copy(), own_baseline.copy()
+        for i in range(n):
+            discount, c, steps = 1.0, coefficients[r, i], lengths[r, i]
+            slope[:] = 0.0
+            for t in range(steps):
+                s, ahead = np.uint64(states[r, i, t]), to_go[r, i, t]
+                weight = discount * (ahead - before[s]) - lam[r] * (c - baseline_before[s])
+                count(taken, visited, s, np.uint64(actions[r, i, t]), weight)
+                slope[s] += own_value[s] - ahead
+                discount *= gamma[r]
+            descend(own_value, slope, value_rate[r], steps)
+            if learn_baseline:
+                slope[:] = 0.0
+                for t in range(steps):
+                    s = np.uint64(states[r, i, t])
+                    slope[s] += own_baseline[s] - c
+                descend(own_baseline, slope, value_rate[r], steps)
+        climb(theta[r], policy[r], taken, visited, policy_rate[r] / n)

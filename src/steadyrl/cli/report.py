@@ -1,0 +1,71 @@
+"""`steadyrl report`: what a study has found, as tables, figures and one page."""
+
+import shlex
+import sys
+from pathlib import Path
+
+from steadyrl.cli.parser import Parser
+
+
+def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
+    """What the command takes."""
+    parser.add_argument("study", type=Path, metavar="STUDY", help="the study's folder")
+    parser.option(
+        "evaluate",
+        "play so many episodes with each finished policy, for the risk-return plane by every measure "
+        "(default: 200 in the Maze, else 0)",
+        int,
+        metavar="N",
+    )
+    parser.flag("no-maps", "leave out the maps of the Maze's policies")
+    parser.flag("allow-import", "let the id of an environment in the study import a module")
+
+
+def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bool) -> None:
+    """Write report.html, figures/ and results/ into a study's folder, from the runs it has so far."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from steadyrl.cli.train import check_import, plain_warnings
+    from steadyrl.envs._checks import check_count
+    from steadyrl.ground.files import printable
+    from steadyrl.report.study import write
+    from steadyrl.studies.results import read
+
+    if evaluate is not None:
+        check_count("evaluate", evaluate, least=0)
+    _refuse_gradients(study)
+    found = read(study)
+    for env, folder in {str(run.settings["env"]): run.folder for run in found.runs if run.settings}.items():
+        if evaluate:
+            check_import(env, str(folder / "run.json"), allow_import=allow_import)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    with (
+        Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar,
+        plain_warnings(),
+    ):
+        task = bar.add_task("reading")
+        told = lambda what, done, of: bar.update(task, description=what, completed=done, total=of)  # noqa: E731
+        paths = write(found, evaluate=evaluate, maps=not no_maps, told=told)
+    counts = ", ".join(f"{n} {status}" for status, n in found.counts().items())
+    sys.stdout.write(f"{printable(found.name)}: {len(found.runs)} runs ({counts}), {len(found.cells)} cells\n")
+    sys.stdout.writelines(f"written: {path}\n" for path in paths)
+
+
+def _refuse_gradients(study: Path) -> None:
+    """A study of gradients has no runs to read: say what writes its tables and figures."""
+    from steadyrl.ground.errors import BadInputError
+    from steadyrl.ground.files import json_object
+    from steadyrl.studies.study import check_folder
+    from steadyrl.studies.tables import TABLES
+
+    if not (study / "study.json").is_file():  # which the reader says
+        return
+    check_folder(study)
+    content = json_object(study / "study.json")
+    if TABLES.keys() & content.keys():
+        command = f"{content.get('command') or 'steadyrl study FILE'} --out {shlex.quote(str(study))}"
+        raise BadInputError(
+            f"{study} holds a study of gradients, which writes its tables and figures itself: {command}"
+        )

@@ -1,0 +1,140 @@
+"""`steadyrl study`: a grid of runs from a file, on all cores."""
+
+import re
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steadyrl.cli.parser import Parser
+from steadyrl.cli.train import check_import, plain_warnings
+
+if TYPE_CHECKING:
+    from steadyrl.studies.study import Study
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""What a folder may be called after a file."""
+
+
+def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
+    """What the command takes."""
+    parser.add_argument(
+        "file", metavar="FILE", help="a TOML file with the study, or the name of one that comes with the package"
+    )
+    parser.option("out", "the study's folder (default: out/ and the study's name)", Path)
+    parser.option(
+        "engine",
+        "where the runs are trained: local is on this machine, a process a core; ray is by tasks of Ray",
+        default="local",
+        choices=("local", "ray"),
+    )
+    parser.option(
+        "address", "of a running Ray cluster; without one, Ray is started on this machine alone", metavar="ADDRESS"
+    )
+    add_size(parser)
+    parser.flag("allow-import", "let the id of an environment in the file import a module")
+
+
+def add_size(parser: Parser) -> None:
+    """How large a study is and how it is run."""
+    parser.option("seeds", "seeds of each combination, instead of the study's", int)
+    parser.option("updates", "updates of each run, instead of the study's; of a study of samples, estimates", int)
+    parser.option("estimators", "such as paper,influence, instead of the study's", metavar="NAME,...")
+    parser.option("workers", "processes at work (default: the number of cores)", int)
+    parser.option(
+        "budget", "quick is for a look in minutes: fewer seeds and updates", default="full", choices=("full", "quick")
+    )
+    parser.flag("quiet", "show nothing but how it ended")
+
+
+def study(
+    file: str,
+    *,
+    out: Path | None,
+    engine: str,
+    address: str | None,
+    workers: int | None,
+    seeds: int | None,
+    updates: int | None,
+    estimators: str | None,
+    budget: str,
+    quiet: bool,
+    allow_import: bool,
+) -> None:
+    """Run a study: every combination of a grid. Stop it at any time: the same command resumes it."""
+    from steadyrl.runs.toml import read_file
+    from steadyrl.studies.study import preset, study_from
+
+    path = Path(file)
+    plan = read_file(path) if path.is_file() or file.endswith(".toml") else preset(file)
+    name = path.name.removesuffix(".toml")
+    if out is None and not NAME.fullmatch(name):
+        raise ValueError(f"study = {file!r}: its name makes no folder's name: give --out")
+    at_least_one(workers=workers, seeds=seeds, updates=updates)
+    given = {"seeds": seeds, "updates": updates, "estimators": estimators}
+    where = {"engine": None if engine == "local" else engine, "address": address, "allow-import": allow_import}
+    chosen = study_from(
+        plan,
+        name,
+        quick=budget == "quick",
+        seeds=seeds,
+        updates=updates,
+        estimators=None if estimators is None else estimators.split(","),
+        command=command_line("study", file, budget=budget, **given, **where),
+        allow_import=allow_import,
+    )
+    for config in chosen.configs:
+        check_import(config.env, file, allow_import=allow_import)
+    folder = out or Path("out") / name
+    run_study(chosen, folder, workers, quiet=quiet, engine=engine, address=address)
+    if chosen.table is not None:  # there are no runs for `steadyrl report` to read
+        sys.stdout.writelines(f"written: {path}\n" for path in write_gradients(chosen, folder))
+
+
+def at_least_one(**numbers: int | None) -> None:
+    """Refuse a number below 1."""
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise ValueError(f"{name} = {number}: must be >= 1")
+
+
+def command_line(command: str, study: str, *, budget: str, **options: Any) -> str:
+    """How to run a study again: with every option that says what is run, as a shell reads them."""
+    given = {"budget": None if budget == "full" else budget, **options}
+    told = [[f"--{name}"] if value is True else [f"--{name}", str(value)] for name, value in given.items() if value]
+    return shlex.join(["steadyrl", command, study, *(word for words in told for word in words)])
+
+
+def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **where: Any) -> None:
+    """Finish the study's runs, and say how they ended."""
+    from steadyrl.ground.errors import RunFailedError
+    from steadyrl.studies.board import Board
+    from steadyrl.studies.engines import run
+
+    with plain_warnings():
+        board = run(study, out, workers=workers, board=Board(quiet), prepare=warn_plainly, **where)
+    failures = board.failures()
+    if failures:
+        path, why = failures[0]
+        raise RunFailedError(f"{len(failures)} of {len(study.configs)} runs failed; {path}: {why}")
+    diverged = board.count("diverged")
+    told = f", {diverged} of them diverged" if diverged else ""
+    sys.stdout.write(f"finished: {out} ({len(study.configs)} runs{told})\n")
+
+
+def warn_plainly() -> None:
+    """In a worker: have warnings look as they do here, from now on."""
+    with plain_warnings():
+        shown = warnings.showwarning
+    warnings.showwarning = shown
+
+
+def write_gradients(study: "Study", out: Path, *, judged: bool = False) -> list[Path]:
+    """Tables and figures of a study of gradients, and the paper's claims if they are to be judged; the paths."""
+    from steadyrl.report import _estimators, _gradient_variance
+    from steadyrl.studies.cells import read
+    from steadyrl.studies.tables import Halts
+
+    home, found = _gradient_variance if isinstance(study.table, Halts) else _estimators, read(study, out)
+    return home.write(found, out, judged=judged) if found else []

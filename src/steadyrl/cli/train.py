@@ -1,0 +1,199 @@
+"""`steadyrl train`: a run, from the options of its config. What it does is loaded when it runs."""
+
+import argparse
+import contextlib
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from steadyrl.cli.parser import Parser
+from steadyrl.ground.files import printable
+from steadyrl.ground.option import Option
+
+METAVARS = {int: "INT", float: "FLOAT", str: "STR", bool: "{true,false}"}
+TRUTHS = {"true": True, "false": False}
+
+
+def add_options(parser: Parser, arguments: list[str]) -> None:
+    """What every run takes, what its algorithm takes, and what a table or a network takes."""
+    from steadyrl.algorithms import names
+    from steadyrl.runs.config import actor_options, algorithm_options, all_options, run_options
+
+    parser.add_argument(
+        "env",
+        nargs="?",
+        metavar="ENV",
+        help="the environment's id, as in gymnasium.make; module:id imports the module first",
+    )
+    parser.option("config", "a TOML file with any of the options below; those on the command line count more", Path)
+    parser.option("out", "the run's folder (default: runs/ and a hash)", Path)
+    parser.flag("quiet", "show nothing but how it ended")
+    parser.flag("allow-import", "let the id of an environment that comes from a file import a module")
+    parser.add_argument(
+        "--track",
+        nargs="+",
+        default=(),
+        metavar="NAME",
+        help="tensorboard, wandb: write the metrics for these, too, into the run's folder; wandb is always offline",
+    )
+    parser.usage = "steadyrl train [ENV] [--option VALUE ...]"
+    algorithm = _algorithm(arguments)
+    table, network, gaussian = (actor_options(algorithm, kind) for kind in ("table", "network", "gaussian"))
+    groups = {
+        "options of every run": {name: o for name, o in run_options().items() if name != "env"},
+        f"options of algorithm {algorithm}": algorithm_options(algorithm),
+        "options of whoever learns, a table or a network": {name: _both(table[name], network[name]) for name in table},
+        "options of a network": {name: o for name, o in network.items() if name not in table},
+        "options of a network whose actions are real": {n: o for n, o in gaussian.items() if n not in network},
+    }
+    for title, options in groups.items():
+        group = parser.add_argument_group(title)
+        for declared in options.values():
+            _add(group, declared, f"{declared.about}{_default(declared.default)}")
+    shown = {name for options in groups.values() for name in options} | {"env"}
+    for name, declared in all_options().items():  # of other algorithms: read, and refused by name later
+        if name not in shown:
+            _add(parser, declared, argparse.SUPPRESS)
+    parser.epilog = f"--algorithm NAME --help shows what another algorithm takes: {', '.join(names())}"
+
+
+def train(
+    env: str | None,
+    *,
+    config: Path | None,
+    out: Path | None,
+    quiet: bool,
+    allow_import: bool,
+    track: Sequence[str],
+    **texts: Any,
+) -> None:
+    """Train a policy that maximises E[G0] - lam D[G0]. Stop it at any time: the same command resumes it."""
+    from steadyrl.ground.errors import RunFailedError
+    from steadyrl.runs import toml, view
+    from steadyrl.runs.checks import config_from
+    from steadyrl.runs.config import all_options
+    from steadyrl.runs.run import folder_of, train
+
+    fields = toml.read_file(config) if config is not None else {}
+    if env is None:
+        check_import(fields.get("env"), str(config), allow_import=allow_import)
+    else:
+        fields["env"] = env
+    known = all_options()
+    chosen = config_from(fields | {name: _read(known[name], text) for name, text in texts.items() if text is not None})
+    path = folder_of(chosen, out)
+    was_done = (path / "done.json").exists()
+    with plain_warnings():
+        run = train(config=chosen, out=path, view=view.choose(quiet), track=track)
+    if run.status == "diverged":
+        raise RunFailedError(f"{path} diverged at update {run.update}: try smaller rates or a smaller lam, elsewhere")
+    sys.stdout.write(f"finished{' already' if was_done else ''}: {path} ({run.update} updates)\n")
+
+
+def check_import(env: Any, source: str, *, allow_import: bool) -> None:
+    """Refuse to import a module because a file says so."""
+    if isinstance(env, str) and ":" in env and not allow_import:
+        raise ValueError(f"{source}: env = {env!r} imports a module: give --allow-import if you trust it")
+
+
+@contextlib.contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Warnings as one line each, without the place in the code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: _warn(str(message))
+        yield
+
+
+def _warn(message: str) -> None:
+    sys.stderr.write(f"warning: {printable(' '.join(message.split()))}\n")
+
+
+def _algorithm(arguments: Sequence[str]) -> str:
+    """Which algorithm is meant, before the options are read: on the command line, or in its file."""
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    first.add_argument("--algorithm")
+    first.add_argument("--config", type=Path)
+    with contextlib.suppress(argparse.ArgumentError, SystemExit):
+        asked, _ = first.parse_known_args(list(arguments))
+        if asked.algorithm is not None:
+            return str(asked.algorithm)
+        if asked.config is not None and asked.config.is_file():
+            from steadyrl.runs import toml
+
+            return str(toml.read_file(asked.config).get("algorithm", "reinforce"))
+    return "reinforce"
+
+
+def _add(parser: Any, declared: Option, about: str) -> None:
+    """An option of a run. Its text is read by us, so that all that is wrong can be said at once."""
+    more: dict[str, Any] = {}
+    if declared.is_table:
+        more = {"nargs": "+"}
+    elif declared.is_list:
+        more = {"nargs": "*"}
+    elif declared.kind is bool:
+        more = {"nargs": "?", "const": "true"}
+    name = declared.name.replace("_", "-")
+    parser.add_argument(
+        f"--{name}",
+        metavar=_metavar(declared),
+        help=about if about == argparse.SUPPRESS else about.replace("%", "%%"),
+        **more,
+    )
+
+
+def _both(table: Option, network: Option) -> Option:
+    """An option that both have, with both defaults said."""
+    if table.default is None:
+        return table
+    return replace(table, default=f"{network.default:g}; a table: {table.default:g}")
+
+
+def _metavar(declared: Option) -> str:
+    if declared.choices:
+        return "{" + ",".join(declared.choices) + "}"
+    return METAVARS.get(declared.kind) or ("NAME=VALUE" if declared.is_table else "INT")
+
+
+def _default(default: Any) -> str:
+    """How a default is said, if there is one."""
+    if default is None or default == {}:
+        return ""
+    text = str(default).lower() if isinstance(default, bool) else str(default)
+    return f" (default: {' '.join(map(str, default)) if isinstance(default, tuple) else text})"
+
+
+def _read(declared: Option, text: Any) -> Any:
+    """The value of an option as its field has it; what cannot be read is left for the check to refuse."""
+    if declared.is_table:
+        return _table(declared.name, text)
+    if declared.is_list:
+        return [_number(int, word) for word in text]
+    if declared.kind is bool:
+        return TRUTHS.get(text.lower(), text)
+    return _number(declared.kind, text) if declared.kind in (int, float) else text
+
+
+def _number(kind: type, text: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        return text
+
+
+def _table(name: str, settings: Sequence[str]) -> dict[str, Any]:
+    """NAME=VALUE, ... with values as TOML has them; whatever is not TOML is text."""
+    table = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not (key and equals):
+            raise ValueError(f"{name} = {setting!r}: must be NAME=VALUE")
+        try:
+            table[key] = tomllib.loads(f"value = {text}")["value"]
+        except ValueError:
+            table[key] = text
+    return table

@@ -1,0 +1,1 @@
+"""What everything stands on: errors, files, options, state, random streams, shapes. Nothing here knows of learning."""

@@ -1,0 +1,59 @@
+"""What can go wrong with a run, each with the exit code of the command."""
+
+import signal
+from typing import ClassVar, Final
+
+FAILED: Final = 1
+BAD_INPUT: Final = 2
+DISK: Final = 3
+CORRUPT: Final = 4
+
+
+class RunError(Exception):
+    """A run could not go on; the message is for its user, in one line."""
+
+    exit_code: ClassVar[int] = FAILED
+
+
+class RunFailedError(RunError):
+    """The environment broke down in the middle of a run; the last checkpoint stays."""
+
+
+class BadInputError(RunError, ValueError):
+    """What was asked for makes no sense, is not possible, or belongs to another run."""
+
+    exit_code = BAD_INPUT
+
+
+class LockedError(BadInputError):
+    """Another process is at work in the folder."""
+
+
+class DiskError(RunError):
+    """The folder cannot be written or read: full, read-only, over quota."""
+
+    exit_code = DISK
+
+
+class CorruptError(RunError):
+    """A file is not what was written, or was written by an incompatible version."""
+
+    exit_code = CORRUPT
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM: the same call goes on from the last checkpoint."""
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(message)
+        self.number = number
+
+    @property
+    def exit_code(self) -> int:
+        """130 for Ctrl-C, 143 for SIGTERM."""
+        return 128 + self.number
+
+    @property
+    def name(self) -> str:
+        """SIGINT or SIGTERM."""
+        return signal.Signals(self.number).name

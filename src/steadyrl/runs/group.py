@@ -1,0 +1,123 @@
+"""Runs that take their updates together, as the loop sees them; and the ordinary run, a group of one."""
+
+import math
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from steadyrl import measures
+from steadyrl.algorithms import Algorithm
+from steadyrl.ground import streams
+from steadyrl.ground.errors import RunFailedError
+from steadyrl.rollouts import Batch, Collector, EpisodeError
+from steadyrl.rollouts.returns import discounted_returns
+from steadyrl.runs.build import MakeEnv, make_collector
+from steadyrl.runs.evaluation import rate, readings
+from steadyrl.runs.record import Record
+
+
+@runtime_checkable
+class Group(Protocol):
+    """Runs that have made the same number of updates."""
+
+    @property
+    def records(self) -> list[Record]:
+        """Of the runs that are not over."""
+        ...
+
+    @property
+    def step(self) -> int:
+        """Updates that may be made without a look at what came of each."""
+        ...
+
+    def advance(self, updates: int) -> list[dict[str, float]]:
+        """Make so many updates, fewer if a run diverges, and count them; what to log of the last one, for each run."""
+        ...
+
+    def steps(self) -> int:
+        """Environment steps of the last `advance`, over all runs."""
+        ...
+
+    def renew(self) -> None:
+        """Make new environments, which remember nothing."""
+        ...
+
+    def close(self) -> None:
+        """Free what is held."""
+        ...
+
+
+class Single:
+    """One run with any environment and any algorithm."""
+
+    step = 1
+
+    def __init__(self, record: Record, learner: Algorithm, collector: Collector, make: MakeEnv) -> None:
+        self.record, self.learner, self.collector, self.make = record, learner, collector, make
+        self.config = record.config
+        self._steps = 0
+
+    @property
+    def records(self) -> list[Record]:
+        """The one."""
+        return [] if self.record.over else [self.record]
+
+    def advance(self, updates: int) -> list[dict[str, float]]:  # noqa: ARG002  it is one
+        """Collect and update, and evaluate if it is time for it."""
+        config, record = self.config, self.record
+        batch = self._collect(config.n, config.seed, record.update, f"update {record.update + 1}")
+        row = self._update(batch)
+        record.count(batch.n, batch.steps, finite=self._finite(row))
+        self._steps = batch.steps
+        evaluated = config.evaluate_every > 0 and record.update % config.evaluate_every == 0 and not record.diverged
+        record.logs |= evaluated
+        if record.logs:
+            row |= readings(batch) | (self._evaluate() if evaluated else {})
+        return [row]
+
+    def steps(self) -> int:
+        """Of the batch."""
+        return self._steps
+
+    def renew(self) -> None:
+        """New environments."""
+        self.collector.close()
+        self.collector = make_collector(self.config, self.make)
+
+    def close(self) -> None:
+        """Close the environments, whichever they are by then."""
+        self.collector.close()
+
+    def _update(self, batch: Batch) -> dict[str, float]:
+        update = self.record.update
+        try:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in what comes out
+                return self.learner.update(batch, update)
+        except (ValueError, OverflowError) as error:  # such as returns too large for a float
+            raise self._failed(f"update {update + 1}", error) from error
+
+    def _finite(self, row: dict[str, float]) -> bool:
+        """Are losses and parameters still numbers?"""
+        if not all(map(math.isfinite, row.values())):
+            return False
+        return all(np.isfinite(array).all() for array in self.learner.state().values())
+
+    def _collect(self, n: int, seed: int, iteration: int, where: str) -> Batch:
+        try:
+            return self.collector.collect(self.learner.policy, n, seed, iteration)
+        except EpisodeError as error:
+            raise self._failed(where, error) from error
+
+    def _failed(self, where: str, error: Exception) -> RunFailedError:
+        last = f"ckpt-{self.record.written} stays" if self.record.written else "there is no checkpoint yet"
+        return RunFailedError(f"{where}, {error} ({last})")
+
+    def _evaluate(self) -> dict[str, float]:
+        """The policy of now on episodes apart from those it learns from."""
+        config, key, update = self.config, streams.key(self.config.seed, streams.EVALUATION), self.record.update
+        batch = self._collect(config.evaluate_episodes, key, update, f"evaluation after update {update}")
+        returns = discounted_returns(batch.rewards, self.learner.options.gamma)
+        variability = float(measures.get(config.measure, **config.measure_params).value(returns))
+        row = {"evaluation.return": float(returns.mean()), "evaluation.variability": variability}
+        risk_averse = rate(batch.risk_averse)
+        return row if risk_averse is None else row | {"evaluation.risk_averse": risk_averse}
