@@ -24,12 +24,20 @@ class Steps(Protocol):
         """log pi(a | s) of every step under the policy of now."""
         ...
 
-    def ascend(self, part: Int[IntArray, " k"], rule: Rule) -> float:
-        """One step along (1/k) sum weight grad log pi over a part of the steps; the norm of that gradient."""
+    def divergence(self) -> float:
+        """KL from the policy as it was when the row was made to that of now, averaged over the steps."""
+        ...
+
+    def ascend(self, part: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
+        """One step along (1/k) sum (weight grad log pi + entropy grad H(pi(.|s))) over a part; that gradient's norm."""
         ...
 
     def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
         """Descend the mean of (V(s) - target)^2 over a part of the steps; that mean before the step."""
+        ...
+
+    def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:
+        """V(s) of a part of the steps as it is now."""
         ...
 
 
@@ -43,6 +51,14 @@ class Critic(Protocol):
 
     def learn(self, batch: Batch, c: Float[Array, " n"]) -> float:
         """Move b towards c_i, trajectory by trajectory; the mean loss."""
+        ...
+
+    def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
+        """Make ready to learn from parts of a batch's steps."""
+        ...
+
+    def fit(self, part: Int[IntArray, " k"]) -> float:
+        """Move b towards c_i by a part of the steps; the mean loss."""
         ...
 
 
@@ -97,6 +113,25 @@ class Actor(Protocol):
 
     def fit_values(self, batch: Batch, targets: Float[Array, "n T"]) -> float:
         """Trajectory by trajectory: descend (1/T) sum_t (V(s_it) - target_it)^2; the mean of these losses."""
+        ...
+
+    def begin(self, batch: Batch) -> bool:
+        """See a batch before it is learned from; False if its units are new, so that the policy must wait for the next.
+
+        An actor without running units has nothing to see.
+        """
+        ...
+
+    def end(self, batch: Batch) -> None:
+        """Take a batch that was learned from into the running units."""
+        ...
+
+    def see_targets(self, targets: Float[Array, " m"]) -> None:
+        """Take the value's next targets into its running units."""
+        ...
+
+    def set_rate_factor(self, factor: float) -> None:
+        """Multiply every learning rate by this from now on."""
         ...
 
     def steps(self, batch: Batch) -> Steps:

@@ -21,7 +21,15 @@ def network_actor(
     seed: int,
 ) -> NetworkActor:
     """A policy and a value network with the initial weights of this seed."""
-    value = ValueNetwork(observation_space, hidden=options.hidden, activation=options.activation, seed=seed)
+    value = ValueNetwork(
+        observation_space,
+        hidden=options.hidden,
+        activation=options.activation,
+        seed=seed,
+        initialisation=options.initialisation,
+        normalise_observations=options.normalise_observations,
+        normalise_targets=options.normalise_returns,
+    )
     return NetworkActor(_policy(observation_space, action_space, options, seed), value, options, value_factor, seed)
 
 
@@ -32,6 +40,8 @@ def _policy(
         "hidden": options.hidden,
         "activation": options.activation,
         "output_gain": options.output_gain,
+        "initialisation": options.initialisation,
+        "normalise_observations": options.normalise_observations,
         "seed": seed,
     }
     if not isinstance(options, GaussianOptions):

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from steadyrl.actors.actor import Rule, Weights
 from steadyrl.actors.divergence import distribution, divergence, fixed
-from steadyrl.actors.network_critic import NetworkCritic
+from steadyrl.actors.moments import RunningMoments
+from steadyrl.actors.network_critic import MEMORY, NetworkCritic
 from steadyrl.actors.optimiser import Optimiser
 from steadyrl.actors.options import NetworkOptions
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
@@ -29,7 +30,7 @@ AT_ONCE: Final = 2048
 class NetworkActor(Stateful):
     """A policy network with a value network of its own."""
 
-    parts = ("policy", "value", "policy_optimiser", "value_optimiser")
+    parts = ("policy", "value", "policy_optimiser", "value_optimiser", "observations", "targets")
 
     def __init__(
         self,
@@ -48,6 +49,10 @@ class NetworkActor(Stateful):
             options.optimiser, self._parameters, options.policy_rate, options.max_grad_norm
         )
         self.value_optimiser = Optimiser(options.optimiser, value.parameters(), self.value_rate)
+        self._critic: NetworkCritic | None = None
+        self._set_units = False  # has the batch at hand set the units of observations?
+        self.observations = RunningMoments(value.features.size) if options.normalise_observations else None
+        self.targets = RunningMoments(1, memory=MEMORY) if options.normalise_returns else None
 
     def parameters(self) -> Float[Array, " d"]:
         """theta, all weights one after the other."""
@@ -124,13 +129,47 @@ class NetworkActor(Stateful):
             losses.append(loss)
         return float(np.mean(losses))
 
+    def begin(self, batch: Batch) -> bool:
+        """The first batch sets the units; the policy that played it saw others, so it must not learn from it."""
+        if self.observations is not None and self.observations.batches == 0:
+            self._see_observations(batch)
+            self._set_units = True
+            return False
+        return self.targets is None or self.targets.batches > 0
+
+    def end(self, batch: Batch) -> None:
+        """Observations of the batch count in the units from now on; those of the first one do already."""
+        if self.observations is not None and not self._set_units:
+            self._see_observations(batch)
+        self._set_units = False
+
+    def see_targets(self, targets: Float[Array, " m"]) -> None:
+        """The units of the value follow its targets."""
+        if self.targets is not None:
+            self.targets.see(targets[:, None])
+            self.value.rescale(float(self.targets.mean[0]), float(self.targets.std()[0]), keep=self.targets.batches > 1)
+
+    def set_rate_factor(self, factor: float) -> None:
+        """Multiply every learning rate by this from now on."""
+        optimisers = [self.policy_optimiser, self.value_optimiser]
+        for optimiser in optimisers if self._critic is None else [*optimisers, self._critic.optimiser]:
+            optimiser.factor = factor
+
     def steps(self, batch: Batch) -> "NetworkSteps":
         """The steps of a batch, to be taken in parts."""
         return NetworkSteps(self, batch)
 
     def critic(self, gamma: float) -> NetworkCritic:
         """b(s, return so far, t), a network of the value network's shape."""
-        return NetworkCritic(self.value, gamma, self.options.optimiser, self.value_rate, self.seed)
+        self._critic = NetworkCritic(self.value, gamma, self.options.optimiser, self.value_rate, self.seed)
+        return self._critic
+
+    def _see_observations(self, batch: Batch) -> None:
+        if self.observations is not None:
+            features = self.value.features.numpy(batch.observations[batch.mask], np.dtype(np.float64))
+            self.observations.see(features)
+            self.policy.standardise(self.observations.mean, self.observations.std())
+            self.value.layers.standardise(self.observations.mean, self.observations.std())
 
     def _descent(self, batch: Batch, weights: Weights) -> list[torch.Tensor]:
         """The gradient of -(1/n) sum weight log pi by each parameter, added up over parts of the steps."""
@@ -158,28 +197,47 @@ class NetworkSteps:
     """The steps of a batch in one row, as tensors."""
 
     def __init__(self, actor: NetworkActor, batch: Batch) -> None:
-        self.actor = actor
+        self.actor, self.policy = actor, actor.policy
         observations, actions = _taken(batch)
-        self.observations, self.actions = torch.from_numpy(observations), torch.from_numpy(actions)
+        features = self.policy.features
+        self.inputs = features.tensor(observations, self.policy.dtype)
+        self.actions = torch.from_numpy(actions)
+        with torch.no_grad():
+            self.before = fixed(distribution(self.policy.head, self.policy(self.inputs)))
 
     def log_probs(self) -> Float[Array, " m"]:
         """log pi(a | s) of every step."""
         with torch.no_grad():
-            return self.actor.policy.log_prob(self.observations, self.actions).numpy().astype(np.float64)
+            log_probs = self.policy.head.log_prob(self.policy(self.inputs), self.actions)
+        return log_probs.numpy().astype(np.float64)
 
-    def ascend(self, part: Int[IntArray, " k"], rule: Rule) -> float:
+    def divergence(self) -> float:
+        """The exact KL of the two distributions, averaged over the steps."""
+        with torch.no_grad():
+            return float(divergence(self.before, distribution(self.policy.head, self.policy(self.inputs))))
+
+    def ascend(self, part: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
         """What the optimiser makes of the gradient of the rule's weights."""
-        log_prob = self.actor.policy.log_prob(self.observations[part], self.actions[part])
+        outputs = self.policy(self.inputs[part])
+        log_prob = self.policy.head.log_prob(outputs, self.actions[part])
         weights = torch.from_numpy(rule(log_prob.detach().numpy())).to(log_prob.dtype)
-        return self.actor.policy_optimiser.step(-(log_prob * weights).mean())
+        loss = -(log_prob * weights).mean()
+        if entropy:
+            loss = loss - entropy * self.policy.head.entropy(outputs).mean()
+        return self.actor.policy_optimiser.step(loss)
 
     def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
         """A step of the value's optimiser."""
         value = self.actor.value
         wanted = torch.from_numpy(targets).to(value.dtype)
-        loss, gradient = value.squared_error(self.observations[part], wanted)
+        loss, gradient = value.squared_error(self.inputs[part], wanted)
         self.actor.value_optimiser.descend_along(gradient)
         return loss
+
+    def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:
+        """V(s) of a part of the steps."""
+        with torch.no_grad():
+            return self.actor.value(self.inputs[part]).numpy().astype(np.float64)
 
 
 def padded(batch: Batch, taken: NDArray[Any]) -> Float[Array, "n T"]:

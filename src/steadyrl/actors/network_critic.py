@@ -21,7 +21,7 @@ from gymnasium import spaces
 
 from steadyrl.actors.optimiser import Optimiser
 from steadyrl.ground import streams
-from steadyrl.ground.shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
@@ -42,7 +42,7 @@ class NetworkCritic(Stateful):
     parts = ("batches", "square", "mean", "variance", "network", "optimiser")
 
     def __init__(self, value: ValueNetwork, gamma: float, optimiser: str, rate: float, seed: int) -> None:
-        self.gamma, self.features = gamma, value.features
+        self.gamma, self.value = gamma, value
         inputs = spaces.Box(-np.inf, np.inf, (value.features.size + 2,))
         self.network = ValueNetwork(
             inputs,
@@ -50,6 +50,7 @@ class NetworkCritic(Stateful):
             activation=value.layers.activation,
             seed=streams.key(seed, streams.INITIAL, CRITIC),
             dtype=value.dtype,
+            initialisation=value.layers.initialisation,
         )
         self.optimiser = Optimiser(optimiser, self.network.parameters(), rate)
         self.batches, self.square = 0, 0.0
@@ -67,24 +68,29 @@ class NetworkCritic(Stateful):
             found[mask] = self.scale * self.network.predict(self._inputs(batch))
         return found
 
-    def learn(self, batch: Batch, c: Float[Array, " n"]) -> float:
-        """Take the units of a batch into account, then one step towards c_i for each trajectory.
-
-        In PPO too each is used once: all steps of a trajectory have the same target, so there are n of them only,
-        which many passes might learn by heart. What comes back is the mean loss in units of the scale: near 1 if b
-        explains nothing of c, 0 if all.
-        """
+    def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
+        """Take the units of a batch into account and make ready to learn from parts of its steps."""
         self._see(batch, c)
+        self._rows = torch.from_numpy(self._inputs(batch))
+        scale = self.scale or 1.0
+        self._targets = torch.from_numpy(np.repeat(c / scale, batch.lengths)).to(self.network.dtype)
+
+    def fit(self, part: Int[IntArray, " k"]) -> float:
+        """One step towards c_i by a part of the steps; the mean loss in units of the scale.
+
+        It is near 1 if b explains nothing of c, 0 if all.
+        """
         if self.scale == 0:
             return 0.0
-        inputs = torch.from_numpy(self._inputs(batch))
-        targets = torch.from_numpy(np.repeat(c / self.scale, batch.lengths)).to(self.network.dtype)
-        losses = []
-        for part in np.split(np.arange(batch.steps), np.cumsum(batch.lengths)[:-1]):
-            loss = (self.network(inputs[part]) - targets[part]).square().mean()
-            self.optimiser.descend(loss)
-            losses.append(float(loss.detach()))
-        return float(np.mean(losses))
+        loss, gradient = self.network.squared_error(self._rows[part], self._targets[part])
+        self.optimiser.descend_along(gradient)
+        return loss
+
+    def learn(self, batch: Batch, c: Float[Array, " n"]) -> float:
+        """One step for each trajectory: all of its steps have the same target."""
+        self.begin(batch, c)
+        parts = np.split(np.arange(batch.steps), np.cumsum(batch.lengths)[:-1])
+        return float(np.mean([self.fit(part) for part in parts]))
 
     def _history(self, batch: Batch) -> Float[Array, "m 2"]:
         """G_it and t of every step taken."""
@@ -95,7 +101,7 @@ class NetworkCritic(Stateful):
         spread = np.sqrt(self.variance)
         standard = (self._history(batch) - self.mean) / np.where(spread > 0, spread, 1.0)
         dtype = np.dtype(str(self.network.dtype).removeprefix("torch."))
-        features = self.features.numpy(batch.observations[batch.mask], dtype)
+        features = self.value.layers.inputs(batch.observations[batch.mask], self.value.features)
         return np.concatenate([features, standard.astype(dtype)], axis=1)
 
     def _see(self, batch: Batch, c: Float[Array, " n"]) -> None:

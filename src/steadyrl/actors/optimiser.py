@@ -27,6 +27,7 @@ class Optimiser(Stateful):
         if not (np.isfinite(rate) and rate > 0):
             raise ValueError(f"learning rate = {rate}: must be > 0 and finite")
         self._parameters: list[torch.Tensor] = [one for one in parameters if one.requires_grad]
+        self.factor = 1.0  # what a schedule multiplies the rate by
         self._rate, self._max_norm = float(rate), max_norm
         self._adam = name == "adam"
         self.moments: dict[str, list[torch.Tensor]] = {}
@@ -65,7 +66,7 @@ class Optimiser(Stateful):
     def _move(self, gradient: Sequence[torch.Tensor]) -> None:
         if not self._adam:
             for parameter, part in zip(self._parameters, gradient, strict=True):
-                parameter.add_(part, alpha=-self._rate)
+                parameter.add_(part, alpha=-self.factor * self._rate)
             return
         adam(
             self._parameters,
@@ -78,7 +79,7 @@ class Optimiser(Stateful):
             amsgrad=False,
             beta1=0.9,
             beta2=0.999,
-            lr=self._rate,
+            lr=self.factor * self._rate,
             weight_decay=0.0,
             eps=1e-8,
             maximize=False,

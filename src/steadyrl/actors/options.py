@@ -34,6 +34,13 @@ class NetworkOptions:
     output_gain: float = option(
         1.0, "what the policy's last layer begins with is multiplied by; 0.1 begins nearly uniform", least=0
     )
+    initialisation: Literal["uniform", "orthogonal"] = option("uniform", "how the layers' weights are drawn")
+    normalise_observations: bool = option(
+        False, "standardise observations by their running mean and deviation, which are saved with the policy"
+    )
+    normalise_returns: bool = option(
+        False, "the value function learns in units of its targets' running deviation; lam keeps its meaning"
+    )
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,20 @@ class TableActor(Stateful):
             first_action: The environment's own number of action 0.
         """
         self._starts = (first_state, first_action)
-        self.policy_rate = options.policy_rate
-        self.value_rate = options.value_rate or value_factor * options.policy_rate
+        self._rates = (options.policy_rate, options.value_rate or value_factor * options.policy_rate)
+        self._factor = 1.0
         self.theta: Float[Array, "states actions"] = np.zeros((states, actions))
         self.value: Float[Array, " states"] = np.zeros(states)
+
+    @property
+    def policy_rate(self) -> float:
+        """Learning rate of the policy as it is now."""
+        return self._factor * self._rates[0]
+
+    @property
+    def value_rate(self) -> float:
+        """Learning rate of the value function as it is now."""
+        return self._factor * self._rates[1]
 
     @property
     def policy(self) -> TabularSoftmax:
@@ -104,6 +114,20 @@ class TableActor(Stateful):
         """Trajectory by trajectory, in place."""
         return fit(self.value, batch, targets, self.value_rate)
 
+    def begin(self, batch: Batch) -> bool:  # noqa: ARG002
+        """A table has no units."""
+        return True
+
+    def end(self, batch: Batch) -> None:
+        """A table has no units."""
+
+    def see_targets(self, targets: Float[Array, " m"]) -> None:
+        """A table has no units."""
+
+    def set_rate_factor(self, factor: float) -> None:
+        """Multiply both learning rates by this from now on."""
+        self._factor = factor
+
     def steps(self, batch: Batch) -> "TableSteps":
         """The steps of a batch, to be taken in parts."""
         self._check(batch)
@@ -136,31 +160,40 @@ class TableSteps:
         self.actor = actor
         self.states = batch.observations[batch.mask]
         self.actions = batch.actions[batch.mask]
+        self.before = log_softmax(actor.theta)
 
     def log_probs(self) -> Float[Array, " m"]:
         """log pi(a | s) of every step."""
         return log_softmax(self.actor.theta)[self.states, self.actions]
 
-    def ascend(self, part: Int[IntArray, " k"], rule: Rule) -> float:
+    def divergence(self) -> float:
+        """sum_a pi_before log (pi_before / pi), averaged over the steps."""
+        kl = np.sum(np.exp(self.before) * (self.before - log_softmax(self.actor.theta)), axis=1)
+        return float(np.mean(kl[self.states]))
+
+    def ascend(self, part: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
         """One plain gradient step."""
         actor = self.actor
         states, actions = self.states[part], self.actions[part]
-        weights = rule(log_softmax(actor.theta)[states, actions]) / part.size
+        log_pi = log_softmax(actor.theta)
+        pi = np.exp(log_pi)
+        weights = rule(log_pi[states, actions]) / part.size
         score = np.zeros_like(actor.theta)
         np.add.at(score, (states, actions), weights)
-        visited = np.bincount(states, weights, len(score))
-        score -= visited[:, None] * softmax(actor.theta)
+        score -= np.bincount(states, weights, len(score))[:, None] * pi
+        if entropy:
+            share = np.bincount(states, minlength=len(score)) / part.size
+            score -= entropy * share[:, None] * pi * (log_pi - np.sum(pi * log_pi, axis=1, keepdims=True))
         actor.theta += actor.policy_rate * score
         return float(np.linalg.norm(score))
 
     def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
-        """V(s) towards the mean target of the state's steps, by a share that is the learning rate or less."""
-        value, states = self.actor.value, self.states[part]
-        error = value[states] - targets
-        visits = np.bincount(states, minlength=value.size)
-        slope = np.bincount(states, error, value.size) / np.maximum(visits, 1)
-        value -= min(self.actor.value_rate, 1.0) * slope
-        return float(np.mean(error**2))
+        """V(s) goes a share of the way, the learning rate, to the mean target of the state's steps."""
+        return approach(self.actor.value, self.states[part], targets, self.actor.value_rate)
+
+    def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:
+        """V(s) of a part of the steps."""
+        return self.actor.value[self.states[part]]
 
 
 class TableCritic(Stateful):
@@ -176,6 +209,14 @@ class TableCritic(Stateful):
         """b(s_it); 0 in the padding."""
         return np.where(batch.mask, self.table[batch.observations], 0.0)
 
+    def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
+        """Make ready to learn from parts of a batch's steps."""
+        self._states, self._targets = batch.observations[batch.mask], np.repeat(c, batch.lengths)
+
+    def fit(self, part: Int[IntArray, " k"]) -> float:
+        """b(s) goes a share of the way to the mean of c_i over the state's steps."""
+        return approach(self.table, self._states[part], self._targets[part], self.rate)
+
     def learn(self, batch: Batch, c: Float[Array, " n"]) -> float:
         """Trajectory by trajectory, in place."""
         return fit(self.table, batch, np.broadcast_to(c[:, None], batch.rewards.shape), self.rate)
@@ -186,6 +227,16 @@ def fit(table: Float[Array, " states"], batch: Batch, targets: Float[Array, "n T
     from steadyrl.actors import table_kernel  # noqa: PLC0415  numba takes a while to load
 
     return float(table_kernel.fit(table, batch.observations, targets, batch.lengths, rate))
+
+
+def approach(
+    table: Float[Array, " states"], states: Int[IntArray, " k"], targets: Float[Array, " k"], rate: float
+) -> float:
+    """Move each entry a share of the way to the mean target of its steps, in place; the mean square before that."""
+    error = table[states] - targets
+    visits = np.maximum(np.bincount(states, minlength=table.size), 1)
+    table -= min(rate, 1.0) * np.bincount(states, error, table.size) / visits
+    return float(np.mean(error**2))
 
 
 def log_softmax(theta: Float[Array, "states actions"]) -> Float[Array, "states actions"]:

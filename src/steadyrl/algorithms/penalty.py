@@ -33,10 +33,6 @@ class PenaltyOptions(WeightedOptions):
         None, "maximise E[G0] subject to D[G0] <= constraint instead: lam by dual ascent", least=0
     )
     dual_rate: float = option(0.01, "step of the dual ascent: lam += dual_rate (D - constraint), not below 0", least=0)
-    penalty_baseline: bool = option(
-        False,
-        "subtract a learned baseline from the coefficients of D, the penalty's critic: no bias, less variance",
-    )
 
 
 class Penalty(Stateful):

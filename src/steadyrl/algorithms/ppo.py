@@ -1,6 +1,5 @@
 """PPO with a variability penalty (Algorithm 2), for tables and networks."""
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -8,15 +7,16 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from steadyrl.actors.actor import Actor, Critic
+from steadyrl.actors.actor import Actor, Critic, Steps
 from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
+from steadyrl.algorithms.product_ratio import ProductPenalty, effective_size
 from steadyrl.algorithms.proximal import ProximalOptions, clipped, parts_of
 from steadyrl.algorithms.registry import register
+from steadyrl.algorithms.schedule import scheduled
 from steadyrl.ground import streams
 from steadyrl.ground.option import option, with_default
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
-from steadyrl.measures import EffectiveSampleSizeWarning
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.returns import generalised_advantages
 
@@ -26,10 +26,25 @@ class NeutralPPOOptions(ProximalOptions):
     """PPO."""
 
     gamma: float = with_default(ProximalOptions, "gamma", 0.99)
-    minibatches: int = option(1, "parts that each pass is cut into", least=1)
-    normalise_advantages: bool = option(True, "advantages with mean 0 and standard deviation 1, which rescales lam")
+    minibatch_size: int = option(256, "steps of each part that a pass is cut into; 0 for the whole batch", least=0)
+    advantage_normalisation: Literal["batch", "minibatch", "none"] = option(
+        "batch", "over which steps the weights are given mean 0 and standard deviation 1"
+    )
     kl_stop: float | None = option(
-        None, "end the passes over a batch when the policy has moved this far (mean KL of a step)", above=0
+        None, "end the passes over a batch when the policy has moved this far (exact mean KL of a step)", above=0
+    )
+    entropy: float = option(0.0, "weight of the entropy bonus", least=0)
+    entropy_schedule: Literal["constant", "linear", "cosine"] = option(
+        "constant", "how the entropy bonus changes over the run"
+    )
+    rate_schedule: Literal["constant", "linear", "cosine"] = option(
+        "linear", "how the learning rates change over the run"
+    )
+    clip_schedule: Literal["constant", "linear", "cosine"] = option(
+        "constant", "how the range of the ratio changes over the run"
+    )
+    value_clip: float | None = option(
+        None, "how far a value may move within a batch, in units of the targets' deviation", above=0
     )
 
 
@@ -37,18 +52,20 @@ class NeutralPPOOptions(ProximalOptions):
 class PPOOptions(NeutralPPOOptions, PenaltyOptions):
     """Algorithm 2."""
 
-    ratio: Literal["product", "one", "surrogate", "reward"] = option(
-        "product",
-        "how D is corrected for the policy's movement within a batch. product: by the product of the ratios of a "
-        "trajectory, the paper's; one: not at all, so use kl_stop; surrogate: the coefficient is part of the "
-        "advantage, inside the clipped surrogate; reward: it is the reward -lam c_i of the last step",
+    penalty: Literal["critic", "product"] = option(
+        "critic",
+        "critic: the penalty has a critic and advantages of its own, inside the clipped surrogate, so that lam has its "
+        "plain meaning; product: the paper's, outside of it, corrected by the product of a trajectory's ratios",
     )
-    zeta: float = option(2.0, "largest importance ratio of a trajectory", above=0)
+    critic_lambda: float = option(
+        0.95, "decay of the penalty's advantages; at 1 they are unbiased whatever the critic says", least=0, most=1
+    )
+    zeta: float = option(2.0, "product: largest importance ratio of a trajectory", above=0)
     clip_rule: Literal["weight", "gradient"] = option(
-        "weight", "beyond zeta, keep a trajectory's gradient at the largest ratio (the paper's), or give it none"
+        "weight", "product: beyond zeta, keep a trajectory's gradient at the largest ratio (the paper's), or drop it"
     )
     penalty_scale: Literal["step", "trajectory"] = option(
-        "step", "average the penalty over steps as PPO's surrogate is, or sum it over those of each trajectory"
+        "step", "product: average the penalty over steps as PPO's surrogate is, or sum it over those of a trajectory"
     )
 
 
@@ -60,127 +77,141 @@ class PPO(Algorithm):
     Options: ClassVar[type[Any]] = PPOOptions
     parts = (*Algorithm.parts, "penalty", "critic")
     value_factor = 1.0
-    network_defaults: ClassVar[Mapping[str, Any]] = {"policy_rate": 3e-4, "max_grad_norm": 0.5}
+    network_defaults: ClassVar[Mapping[str, Any]] = {
+        "policy_rate": 1e-3,
+        "max_grad_norm": 0.5,
+        "hidden": (64, 64),
+        "activation": "tanh",
+        "output_gain": 0.01,
+        "initialisation": "orthogonal",
+        "normalise_observations": True,
+        "normalise_returns": True,
+    }
+    table_defaults: ClassVar[Mapping[str, Any]] = {"policy_rate": 1.0, "value_rate": 0.5}
 
     def __init__(
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
     ) -> None:
         super().__init__(actors, options, seed=seed, updates=updates)
         self.penalty = Penalty(options)
-        self.critic: Critic | None = self.actor.critic(options.gamma) if options.penalty_baseline else None
+        with_critic = self.penalty.active and options.penalty == "critic"
+        self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
 
     @classmethod
     def problems(cls, options: Any, run: Mapping[str, Any]) -> Iterator[str]:
         """Measure, estimator and the number of episodes must go together."""
         wrong = list(super().problems(options, run))
         yield from wrong
-        if options.penalty_baseline and options.ratio == "reward":
-            yield "penalty_baseline = True: must be left out with ratio = reward: its value function is the baseline"
         if not wrong:
             yield from penalty_problems(options, run["n"])
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
-        """M inner updates from n episodes."""
-        options, inner = self.options, Inner(self, batch, to_go[:, 0])
+        """Several passes over n episodes."""
+        options, progress = self.options, self.finished_updates / self.updates
+        self.actor.set_rate_factor(scheduled(options.rate_schedule, progress))
+        policy_learns = self.actor.begin(batch)
+        self.penalty.begin(to_go[:, 0])
+        c = self.penalty.coefficients(to_go[:, 0])
+        weights, targets = self.weights(batch, c)
+        inner = Inner(self, batch, to_go[:, 0], c, weights)
+        self.actor.see_targets(targets)
+        if self.critic is not None:
+            self.critic.begin(batch, c)
         rng = streams.generator(self.seed, streams.MINIBATCH, self.iteration)
         logged: dict[str, float] = {}
         for _ in range(options.inner_updates):
-            penalties = inner.penalties()
-            for part in parts_of(batch.steps, options.minibatches, rng):
-                logged["gradient_norm"] = inner.ascend(part, penalties)
+            inner.begin_pass()
+            for part in parts_of(batch.steps, options.minibatch_size, rng):
+                if policy_learns:
+                    logged["gradient_norm"] = inner.ascend(part)
+                if self.critic is not None:
+                    logged["critic_loss"] = self.critic.fit(part)
             for _ in range(options.value_epochs):
-                for part in parts_of(batch.steps, options.minibatches, rng):
-                    logged["value_loss"] = inner.steps.fit_values(part, inner.targets[part])
-            if options.kl_stop is not None and inner.movement()["kl"] > options.kl_stop:
+                for part in parts_of(batch.steps, options.minibatch_size, rng):
+                    logged["value_loss"] = inner.fit_values(part, targets)
+            if options.kl_stop is not None and inner.steps.divergence() > options.kl_stop:
                 break
-        if self.critic is not None:
-            logged["baseline_loss"] = self.critic.learn(batch, inner.own)
+        self.actor.end(batch)
         return logged | inner.movement() | self.penalty.finish(to_go[:, 0])
+
+    def weights(self, batch: Batch, c: Float[Array, " n"]) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
+        """A - lam A_c of every step, and the targets of the value function.
+
+        A are PPO's advantages: their weighted score would be the gradient of E[G0] if each were multiplied by gamma^t,
+        which PPO leaves out. A_c are those of the penalty, whose gradient has no gamma^t: the sum over steps of their
+        weighted score is the gradient of D[G0] at critic_lambda = 1, whatever the critic says, and near it below 1.
+        """
+        options, values = self.options, self.actor.values(batch)
+        advantages = generalised_advantages(
+            batch.rewards, values, self.actor.last_values(batch), batch.lengths, batch.terminated,
+            options.gamma, options.gae_lambda,
+        )  # fmt: skip
+        targets = (advantages + values)[batch.mask]
+        if self.critic is None:
+            return advantages[batch.mask], targets
+        penalties = penalty_advantages(batch, c, self.critic.baseline(batch), options.critic_lambda)
+        return (advantages - self.penalty.lam * penalties)[batch.mask], targets
+
+
+def penalty_advantages(
+    batch: Batch, c: Float[Array, " n"], critic: Float[Array, "n T"], critic_lambda: float
+) -> Float[Array, "n T"]:
+    """A_c of every step: sums of V_c(t+1) - V_c(t), where V_c after an episode's end is c_i, however it ended."""
+    nothing, ended_by_a_limit = np.zeros_like(critic), np.zeros(batch.n, dtype=bool)
+    return generalised_advantages(nothing, critic, c, batch.lengths, ended_by_a_limit, 1.0, critic_lambda)
 
 
 class Inner:
-    """The steps of a batch in one row, with what does not change while the policy moves."""
+    """The passes over one batch: what stays as it was when they began, and the rule that moves the policy."""
 
-    def __init__(self, ppo: PPO, batch: Batch, returns: Float[Array, " n"]) -> None:
-        self.options, self.penalty, self.batch, self.returns = ppo.options, ppo.penalty, batch, returns
-        mask = batch.mask
-        self.steps = ppo.actor.steps(batch)
-        self.episode = np.repeat(np.arange(batch.n), batch.lengths)
-        self.penalty.begin(returns)
-        self.own = self.penalty.coefficients(returns)  # c_i of the policy that acted
-        baseline = np.zeros(mask.shape) if ppo.critic is None else ppo.critic.baseline(batch)
-        self.baseline = baseline[mask]
+    def __init__(
+        self, ppo: PPO, batch: Batch, returns: Float[Array, " n"], c: Float[Array, " n"], weights: Float[Array, " m"]
+    ) -> None:
+        self.options, self.batch = ppo.options, batch
+        self.steps: Steps = ppo.actor.steps(batch)
         self.old_log_probs = self.steps.log_probs()
-        values = ppo.actor.values(batch)
-        advantages = generalised_advantages(
-            self._rewards(), values, ppo.actor.last_values(batch), batch.lengths, batch.terminated,
-            self.options.gamma, self.options.gae_lambda,
-        )  # fmt: skip
-        self.targets = (advantages + values)[mask]
-        self.advantages = self._scaled(advantages[mask])
+        self.old_values = self.steps.values(np.arange(batch.steps)) if ppo.options.value_clip is not None else None
+        progress = ppo.finished_updates / ppo.updates
+        self.clip = max(scheduled(ppo.options.clip_schedule, progress), 1e-3) * ppo.options.clip
+        self.entropy = scheduled(ppo.options.entropy_schedule, progress) * ppo.options.entropy
+        self.weights = standardised(weights) if ppo.options.advantage_normalisation == "batch" else weights
+        outside = ppo.penalty.active and ppo.critic is None
+        self.product = ProductPenalty(ppo.penalty, ppo.options, batch, returns, c) if outside else None
+        self.penalties: Float[Array, " m"] | None = None
 
-    def _rewards(self) -> Float[Array, "n T"]:
-        """The rewards, with -lam c_i on the last one where the penalty is a reward."""
-        if not self.penalty.active or self.options.ratio != "reward":
-            return self.batch.rewards
-        rewards, last = self.batch.rewards.copy(), self.batch.lengths - 1
-        rewards[np.arange(self.batch.n), last] -= self.penalty.lam * self.own / self.options.gamma**last
-        return rewards
+    def begin_pass(self) -> None:
+        """The paper's penalty has new ratios in every pass."""
+        if self.product is not None:
+            self.penalties = self.product.weights(self.steps.log_probs() - self.old_log_probs)
 
-    def _scaled(self, advantages: Float[Array, " m"]) -> Float[Array, " m"]:
-        """Normalised if wanted, with the penalty inside where it belongs there."""
-        if self.options.normalise_advantages:
-            advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-        if not self.penalty.active or self.options.ratio != "surrogate":
-            return advantages
-        return advantages - self.penalty.lam * (self.own[self.episode] - self.baseline)
-
-    def penalties(self) -> Float[Array, " m"] | None:
-        """lam (c_i - n p_i b) of each step under the policy of now; None where it is in the advantages already."""
-        options, penalty = self.options, self.penalty
-        if not penalty.active or options.ratio in ("surrogate", "reward"):
-            return None
-        c, shares = (self.own, np.ones(self.batch.n)) if options.ratio == "one" else self._corrected()
-        # Summed over the steps of a trajectory, the penalty is as many times stronger as an episode has steps.
-        scale = self.batch.steps / self.batch.n if options.penalty_scale == "trajectory" else 1.0
-        return penalty.lam * scale * (c[self.episode] - shares[self.episode] * self.baseline)
-
-    def _corrected(self) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-        """c_i and n p_i with importance ratios of whole trajectories, cut off at zeta."""
-        log_rho = self.log_ratios()
-        if not np.isfinite(log_rho).all() or np.all(np.exp(np.minimum(log_rho, 50.0)) == 1.0):
-            # Either the policy is no longer one, and the run ends as diverged; or it has not moved, the trajectories
-            # are its own draws, and unweighted coefficients are the better.
-            return self.own, np.ones(self.batch.n)
-        rho = np.exp(np.minimum(log_rho, 50.0))
-        weights = np.minimum(rho, self.options.zeta)
-        if not weights.any():  # too small for a float, all of them; their proportions are not
-            weights = np.exp(log_rho - log_rho.max())
-        kept = rho <= self.options.zeta if self.options.clip_rule == "gradient" else np.ones_like(rho)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EffectiveSampleSizeWarning)  # it is logged at every update
-            return kept * self.penalty.coefficients(self.returns, weights), kept * weights / weights.mean()
-
-    def ascend(self, part: Int[IntArray, " k"], penalties: Float[Array, " m"] | None) -> float:
-        """One step of the policy by a part of the steps: PPO-clip less the penalty."""
+    def ascend(self, part: Int[IntArray, " k"]) -> float:
+        """One step of the policy by a part of the steps: PPO-clip, less the paper's penalty."""
+        own = self.weights[part]
+        if self.options.advantage_normalisation == "minibatch":
+            own = standardised(own)
 
         def rule(log_probs: NDArray[Any]) -> NDArray[Any]:
-            ratio = np.exp(log_probs - self.old_log_probs[part])
-            weights = clipped(ratio, self.advantages[part], self.options.clip)
-            return weights if penalties is None else weights - penalties[part]
+            weights = clipped(np.exp(log_probs - self.old_log_probs[part]), own, self.clip)
+            return weights if self.penalties is None else weights - self.penalties[part]
 
-        return self.steps.ascend(part, rule)
+        return self.steps.ascend(part, rule, self.entropy)
 
-    def log_ratios(self) -> Float[Array, " n"]:
-        """log rho_i: how much likelier the policy of now makes each trajectory."""
-        change = self.steps.log_probs() - self.old_log_probs
-        return np.bincount(self.episode, change, self.batch.n).astype(np.float64)
+    def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " m"]) -> float:
+        """One step of the value function; a value that has gone too far from where it was stays."""
+        own = targets[part]
+        if self.old_values is not None:
+            now, before = self.steps.values(part), self.old_values[part]
+            held = before + np.clip(now - before, -1.0, 1.0) * self.options.value_clip * (np.std(targets) or 1.0)
+            own = np.where((held != now) & ((held - own) ** 2 >= (now - own) ** 2), now, own)
+        return self.steps.fit_values(part, own)
 
     def movement(self) -> dict[str, float]:
         """How far the policy has moved from the one that acted: mean KL of a step, and effective sample size."""
-        log_rho = self.log_ratios()
-        rho = np.exp(log_rho - log_rho.max())
-        return {
-            "kl": float(-log_rho.sum() / self.batch.steps),
-            "effective_n": float(rho.sum() ** 2 / (rho**2).sum()),
-        }
+        change = self.steps.log_probs() - self.old_log_probs
+        return {"kl": self.steps.divergence(), "effective_n": effective_size(self.batch, change)}
+
+
+def standardised(weights: Float[Array, " m"]) -> Float[Array, " m"]:
+    """With mean 0 and standard deviation 1; 0 where they do not vary."""
+    std = float(weights.std())
+    return (weights - weights.mean()) / std if std > 0 else np.zeros_like(weights)

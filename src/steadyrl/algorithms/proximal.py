@@ -42,8 +42,7 @@ def proximal_step(
         actor.fit_values(batch, targets)
 
 
-def parts_of(count: int, minibatches: int, rng: np.random.Generator) -> Iterator[Int[IntArray, " m"]]:
-    """The steps cut into parts at random; all of them in order if there is one part only."""
-    if minibatches == 1:
-        return iter([np.arange(count)])
-    return iter(np.array_split(rng.permutation(count), minibatches))
+def parts_of(count: int, size: int, rng: np.random.Generator) -> Iterator[Int[IntArray, " m"]]:
+    """The steps cut at random into parts of about this size; all of them in order if there is one part only."""
+    parts = max(1, round(count / size)) if size else 1
+    return iter([np.arange(count)] if parts == 1 else np.array_split(rng.permutation(count), parts))

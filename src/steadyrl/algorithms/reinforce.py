@@ -29,6 +29,10 @@ class NeutralReinforceOptions(AlgorithmOptions):
 class ReinforceOptions(NeutralReinforceOptions, PenaltyOptions):
     """Algorithm 1."""
 
+    penalty_baseline: bool = option(
+        False, "subtract a learned baseline from the coefficients of D, the penalty's critic: no bias, less variance"
+    )
+
 
 @register
 class Reinforce(Algorithm):

@@ -86,7 +86,7 @@ class Layers(nn.Module):
         if not np.isfinite(output_gain):
             raise ValueError(f"output_gain = {output_gain}: must be finite")
         super().__init__()
-        self.activation = activation
+        self.activation, self.initialisation = activation, initialisation
         for index, (inputs, outputs) in enumerate(pairwise(sizes)):
             last = index == len(sizes) - 2
             if initialisation == "uniform":
@@ -137,12 +137,16 @@ class Layers(nn.Module):
     def numpy(self, observations: NDArray[Any], features: Features) -> NDArray[Any]:
         """(k, outputs) for k observations in NumPy, in the same dtype; a row's bits do not depend on the others."""
         layers = [layer.arrays() for layer in self._dense]
-        inputs = features.numpy(observations, layers[0][0].dtype)
+        return _forward.forward(layers, self.inputs(observations, features), self.activation)
+
+    def inputs(self, observations: NDArray[Any], features: Features) -> NDArray[Any]:
+        """(k, inputs): what the first layer takes, in NumPy."""
+        inputs = features.numpy(observations, self._dense[0].arrays()[0].dtype)
         if self.standardises:
             inputs -= self.input_mean.numpy()
             inputs /= self.input_std.numpy()
             np.clip(inputs, -FARTHEST, FARTHEST, out=inputs)
-        return _forward.forward(layers, inputs, self.activation)
+        return inputs
 
 
 def _orthogonal(rng: np.random.Generator, inputs: int, outputs: int) -> NDArray[np.float64]:

@@ -44,6 +44,10 @@ class NetworkPolicy(nn.Module):
         """What is to be known, beside the weights, to make this policy again; as JSON has it."""
         raise NotImplementedError
 
+    def standardise(self, mean: NDArray[Any], std: NDArray[Any]) -> None:
+        """Take the features of observations in these units from now on; they are saved with the policy."""
+        raise ValueError(f"normalise_observations = True: a {type(self).__name__} does not standardise observations")
+
     @property
     def uniforms_per_action(self) -> int:
         """One for each number of an action."""

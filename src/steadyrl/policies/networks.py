@@ -66,6 +66,10 @@ class _Network(NetworkPolicy):
         """(k, outputs) in NumPy; a row's bits do not depend on the other rows."""
         return self.layers.numpy(observations, self.features)
 
+    def standardise(self, mean: NDArray[Any], std: NDArray[Any]) -> None:
+        """Take the features of observations in these units from now on; they are saved with the policy."""
+        self.layers.standardise(mean, std)
+
     def description(self) -> dict[str, Any]:
         """Spaces, sizes and choices."""
         return {

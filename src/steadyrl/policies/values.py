@@ -21,7 +21,7 @@ VALUE: Final = 1
 class ValueNetwork(nn.Module):
     """V(s), one number for each observation.
 
-    With `normalise_targets` the network learns in units that follow its targets, V = target_mean + target_std times what
+    With `normalise_targets` it learns in units that follow its targets, V = target_mean + target_std times what
     the layers give, so that no learning rate depends on the scale of the rewards; when the units change, the last layer
     is changed back, and V stays as it was (PopArt: van Hasselt et al. 2016).
     """
@@ -83,15 +83,14 @@ class ValueNetwork(nn.Module):
         return self.target_mean + self.target_std * outputs if self.normalises_targets else outputs
 
     @torch.no_grad()
-    def rescale(self, mean: float, std: float) -> None:
-        """Learn in these units from now on; V stays as it is."""
-        if not self.normalises_targets:
-            return
-        *_, last = self.layers.children()
-        weight, bias = last.parameters()
-        old_mean, old_std = float(self.target_mean), float(self.target_std)
-        weight.mul_(old_std / std)
-        bias.mul_(old_std / std).add_((old_mean - mean) / std)
+    def rescale(self, mean: float, std: float, *, keep: bool = True) -> None:
+        """Learn in these units from now on; V stays as it is, unless it means nothing yet (`keep` is False)."""
+        if keep:
+            *_, last = self.layers.children()
+            weight, bias = last.parameters()
+            old_mean, old_std = float(self.target_mean), float(self.target_std)
+            weight.mul_(old_std / std)
+            bias.mul_(old_std / std).add_((old_mean - mean) / std)
         self.target_mean.fill_(mean)
         self.target_std.fill_(std)
 
