@@ -5,14 +5,14 @@ from typing import Any, Final
 
 import gymnasium as gym
 from gymnasium import spaces
-from gymnasium.wrappers import FlattenObservation
+from gymnasium.wrappers import FlattenObservation, TimeLimit
 
+from steadyrl.envs.risky import layers
 from steadyrl.policies import Policy, TabularSoftmax
-from steadyrl.rollouts._lunarlander import LanderStepper
-from steadyrl.rollouts._maze import CompiledMaze
-from steadyrl.rollouts._mujoco import MujocoStepper
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.episodes import play
+from steadyrl.rollouts.fast.guard import fast_stepper
+from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.stepper import GymnasiumStepper, Stepper
 
 BACKENDS: Final = ("auto", "gymnasium")
@@ -27,7 +27,8 @@ class Collector:
 
     `backend="auto"` takes the fastest one that plays the very same episodes: compiled code for the Maze with a tabular
     policy, MuJoCo's own batch for the two MuJoCo domains, a lean loop over Box2D for LunarLander, and Gymnasium for
-    everything else; `"gymnasium"` is always plain Gymnasium.
+    everything else, also where the installed Gymnasium turns out to play something else; `"gymnasium"` is always plain
+    Gymnasium.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Collector:
         self._width = 1 if isinstance(env, gym.Env) else width
         self._first = self._make()
         self.observation_space, self.action_space = self._first.observation_space, self._first.action_space
-        self.limit = _limit(self._first) if limit is None else limit
+        self.limit = time_limit(self._first) if limit is None else limit
         self._compiled = CompiledMaze.of(self._first) if backend == "auto" and limit is None else None
         self._stepper: Stepper | None = None
 
@@ -79,9 +80,7 @@ class Collector:
             self._stepper.close()
 
     def _make_stepper(self) -> Stepper:
-        fast: Stepper | None = None
-        if self._backend == "auto":
-            fast = MujocoStepper.of(self._first, self._width) or LanderStepper.of(self._first, self._width)
+        fast = fast_stepper(self._first, self._width) if self._backend == "auto" else None
         return fast or GymnasiumStepper(self._make, self._width)
 
     def _make(self) -> gym.Env[Any, Any]:
@@ -116,11 +115,16 @@ def flat(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     return env
 
 
-def _limit(env: gym.Env[Any, Any]) -> int:
-    """The number of steps after which the environment itself ends an episode."""
-    if env.spec is not None and env.spec.max_episode_steps:
-        return int(env.spec.max_episode_steps)
-    maze = getattr(env.unwrapped, "maze", None)
-    if maze is not None:
-        return int(maze.max_steps)
-    raise ValueError(f"{env} has no time limit: give limit, the longest an episode may last")
+def time_limit(env: gym.Env[Any, Any]) -> int:
+    """The number of steps after which the environment itself ends an episode.
+
+    The least that its `TimeLimit`s and an attribute `max_episode_steps` of the environment inside say; failing both,
+    what it was registered with.
+    """
+    limits = [layer._max_episode_steps for layer in layers(env) if isinstance(layer, TimeLimit)]
+    own = getattr(env.unwrapped, "max_episode_steps", None)
+    registered = env.spec.max_episode_steps if env.spec is not None else None
+    known = limits + ([own] if own else [])
+    if not (known or registered):
+        raise ValueError(f"{env} has no time limit: give limit, the longest an episode may last")
+    return min(int(steps) for steps in known or [registered])

@@ -22,7 +22,7 @@ from gymnasium import spaces
 from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.tabular import InStep, TabularReinforce
 from steadyrl.envs.maze import MazeEnv
-from steadyrl.rollouts._maze import LONG, PATHS, CompiledMaze, MazeEpisodes
+from steadyrl.rollouts.fast.maze import LONG, PATHS, CompiledMaze, MazeEpisodes
 from steadyrl.runs import folder
 from steadyrl.runs.build import check_env, make_collector, make_learner, maker
 from steadyrl.runs.config import RunConfig

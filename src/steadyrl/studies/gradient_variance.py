@@ -16,7 +16,7 @@ from steadyrl import streams
 from steadyrl._shapes import Array, Float
 from steadyrl.algorithms.tabular import InStep, TabularReinforce
 from steadyrl.envs.maze import MazeEnv
-from steadyrl.rollouts._maze import CompiledMaze
+from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.returns import discounted_returns
 from steadyrl.runs.build import make_learner, maker
 from steadyrl.runs.config import RunConfig
