@@ -26,7 +26,7 @@ from steadyrl.algorithms.tabular import InStep, TabularReinforce, TabularSetting
 from steadyrl.envs import NOISES, maze_spec
 from steadyrl.ground import streams
 from steadyrl.policies.tabular import softmax
-from steadyrl.rollouts._maze import CompiledMaze
+from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.runs import RunConfig, train
 from steadyrl.runs.together import train_together
 from steadyrl.runs.view import Quiet

@@ -24,9 +24,9 @@ from scipy.special import ndtri
 import steadyrl  # noqa: F401  registers the environments
 from steadyrl.policies import RandomPolicy
 from steadyrl.policies.protocol import categorical
-from steadyrl.rollouts._lunarlander import LanderStepper
-from steadyrl.rollouts._mujoco import MujocoStepper
 from steadyrl.rollouts.episodes import play
+from steadyrl.rollouts.fast.lunarlander import LanderStepper
+from steadyrl.rollouts.fast.mujoco import MujocoStepper
 from steadyrl.rollouts.stepper import GymnasiumStepper
 
 BALANCE = np.array([[0.3], [8.0], [0.5], [1.2]], dtype=np.float32)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from steadyrl.rollouts.returns import discounted_returns, generalised_advantages, importance_ratios, reward_to_go
+from steadyrl.rollouts.returns import discounted_returns, generalised_advantages, reward_to_go
 
 
 def episodes(seed=0, n=6, steps=9):
@@ -40,10 +40,3 @@ def test_generalised_advantages(gae_lambda):
             expected = sum((gamma * gae_lambda) ** (u - t) * delta[u] for u in range(t, length))
             assert found[i, t] == pytest.approx(expected)
     assert not found[~mask].any()
-
-
-def test_importance_ratios_are_products_over_the_episode():
-    _, lengths, mask, rng = episodes(2)
-    new, old = rng.normal(size=mask.shape), rng.normal(size=mask.shape)
-    expected = [np.prod(np.exp(new[i, :k] - old[i, :k])) for i, k in enumerate(lengths)]
-    np.testing.assert_allclose(importance_ratios(new, old, mask), expected)

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from steadyrl.rollouts._lunarlander import LanderStepper
-from steadyrl.rollouts._mujoco import MujocoStepper
+from steadyrl.rollouts.fast.lunarlander import LanderStepper
+from steadyrl.rollouts.fast.mujoco import MujocoStepper
 from steadyrl.rollouts.stepper import GymnasiumStepper
 from steadyrl.runs import RunConfig, train
 from steadyrl.runs.build import make_collector, maker

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from steadyrl.policies.tabular import softmax
-from steadyrl.rollouts._maze import CompiledMaze
+from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.runs import Interrupted, RunConfig, train
 from steadyrl.runs.evaluation import readings
 from steadyrl.runs.lock import locked

@@ -1,4 +1,7 @@
-"""A MuJoCo model seen from the side, drawn with Pillow: for machines without OpenGL."""
+"""A MuJoCo model seen from the side, drawn with Pillow: for machines without OpenGL.
+
+No library does this: Gymnasium's pictures and MuJoCo's `Renderer` need OpenGL, MuJoCo's Filament needs it or Vulkan.
+"""
 
 import math
 from typing import Any, Final

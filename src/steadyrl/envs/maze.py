@@ -108,6 +108,11 @@ class MazeEnv(gym.Env[int, int]):
         self._begin()
         self._over = True
 
+    @property
+    def max_episode_steps(self) -> int:
+        """The number of moves after which an episode is truncated."""
+        return self.maze.max_steps
+
     def _begin(self) -> None:
         self._state, self._trail = self.maze.start, list[int]()
         self._steps = self._reds = 0

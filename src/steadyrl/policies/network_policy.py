@@ -44,7 +44,7 @@ class NetworkPolicy(nn.Module):
         """What is to be known, beside the weights, to make this policy again; as JSON has it."""
         raise NotImplementedError
 
-    def standardise(self, mean: NDArray[Any], std: NDArray[Any]) -> None:
+    def standardise(self, mean: NDArray[Any], std: NDArray[Any]) -> None:  # noqa: ARG002
         """Take the features of observations in these units from now on; they are saved with the policy."""
         raise ValueError(f"normalise_observations = True: a {type(self).__name__} does not standardise observations")
 

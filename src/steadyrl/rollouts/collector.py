@@ -5,14 +5,15 @@ from typing import Any, Final
 
 import gymnasium as gym
 from gymnasium import spaces
+from gymnasium.wrappers import TimeLimit
 
 from steadyrl.envs.codecs import ActionCodec, ObservationCodec
+from steadyrl.envs.risky import layers
 from steadyrl.policies import Policy, TabularSoftmax
-from steadyrl.rollouts._lunarlander import LanderStepper
-from steadyrl.rollouts._maze import CompiledMaze
-from steadyrl.rollouts._mujoco import MujocoStepper
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.episodes import play
+from steadyrl.rollouts.fast.guard import fast_stepper
+from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.stepper import GymnasiumStepper, Stepper
 
 BACKENDS: Final = ("auto", "gymnasium")
@@ -28,7 +29,8 @@ class Collector:
 
     `backend="auto"` takes the fastest one that plays the very same episodes: compiled code for the Maze with a tabular
     policy, MuJoCo's own batch for the two MuJoCo domains, a lean loop over Box2D for LunarLander, and Gymnasium for
-    everything else; `"gymnasium"` is always plain Gymnasium.
+    everything else, also where the installed Gymnasium turns out to play something else; `"gymnasium"` is always plain
+    Gymnasium.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class Collector:
         """The environment's own, from which policies are made; a Batch has their elements as `envs.codecs` says."""
         self._codecs = ObservationCodec(own.observation_space), ActionCodec(own.action_space)
         self._first = flat(own, self._codecs)
-        self.limit = _limit(self._first) if limit is None else limit
+        self.limit = time_limit(self._first) if limit is None else limit
         self._compiled = CompiledMaze.of(self._first) if backend == "auto" and limit is None else None
         self._stepper: Stepper | None = None
 
@@ -83,9 +85,7 @@ class Collector:
             self._stepper.close()
 
     def _make_stepper(self) -> Stepper:
-        fast: Stepper | None = None
-        if self._backend == "auto":
-            fast = MujocoStepper.of(self._first, self._width) or LanderStepper.of(self._first, self._width)
+        fast = fast_stepper(self._first, self._width) if self._backend == "auto" else None
         return fast or GymnasiumStepper(lambda: flat(self._make(), self._codecs), self._width)
 
     def _make(self) -> gym.Env[Any, Any]:
@@ -136,11 +136,16 @@ class _Flat(gym.Wrapper[Any, Any, Any, Any]):
         return self._observations.encode(observation), *rest  # type: ignore[return-value]
 
 
-def _limit(env: gym.Env[Any, Any]) -> int:
-    """The number of steps after which the environment itself ends an episode."""
-    if env.spec is not None and env.spec.max_episode_steps:
-        return int(env.spec.max_episode_steps)
-    maze = getattr(env.unwrapped, "maze", None)
-    if maze is not None:
-        return int(maze.max_steps)
-    raise ValueError(f"{env} has no time limit: give limit, the longest an episode may last")
+def time_limit(env: gym.Env[Any, Any]) -> int:
+    """The number of steps after which the environment itself ends an episode.
+
+    The least that its `TimeLimit`s and an attribute `max_episode_steps` of the environment inside say; failing both,
+    what it was registered with.
+    """
+    limits = [layer._max_episode_steps for layer in layers(env) if isinstance(layer, TimeLimit)]
+    own = getattr(env.unwrapped, "max_episode_steps", None)
+    registered = env.spec.max_episode_steps if env.spec is not None else None
+    known = limits + ([own] if own else [])
+    if not (known or registered):
+        raise ValueError(f"{env} has no time limit: give limit, the longest an episode may last")
+    return min(int(steps) for steps in known or [registered])

@@ -44,10 +44,3 @@ def generalised_advantages(
         next_value = np.where(live, values[:, t], next_value)
         out[:, t] = advantage
     return out
-
-
-def importance_ratios(
-    log_prob: Float[Array, "n T"], old_log_prob: Float[Array, "n T"], mask: Bool[BoolArray, "n T"]
-) -> Float[Array, " n"]:
-    """rho_i = prod_t pi(a_it | s_it) / pi_old(a_it | s_it), as a sum of logarithms."""
-    return np.exp(np.sum(np.where(mask, log_prob - old_log_prob, 0.0), axis=1))

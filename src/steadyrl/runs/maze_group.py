@@ -15,7 +15,7 @@ from steadyrl.algorithms.in_step import InStep
 from steadyrl.algorithms.reinforce import Reinforce
 from steadyrl.envs.maze import MazeEnv
 from steadyrl.ground.shapes import Array, Float
-from steadyrl.rollouts._maze import LONG, PATHS, CompiledMaze, MazeEpisodes
+from steadyrl.rollouts.fast.maze import LONG, PATHS, CompiledMaze, MazeEpisodes
 from steadyrl.runs.build import maker
 from steadyrl.runs.config import RunConfig
 from steadyrl.runs.record import Record

@@ -17,7 +17,7 @@ from steadyrl.algorithms.reinforce import Reinforce
 from steadyrl.envs.maze import MazeEnv
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Float
-from steadyrl.rollouts._maze import CompiledMaze
+from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.returns import discounted_returns
 from steadyrl.runs.build import make_learner, maker
 from steadyrl.runs.config import RunConfig
@@ -31,7 +31,7 @@ HALT: Final = 2
 SOURCES: Final = (
     "measures/*.py", "estimators/*.py", "envs/*.py", "actors/*table*.py", "actors/make.py",
     "algorithms/algorithm.py", "algorithms/penalty.py", "algorithms/*reinforce*.py", "algorithms/in_step.py",
-    "policies/tabular.py", "rollouts/*maze*.py", "rollouts/returns.py", "runs/build.py", "ground/streams.py",
+    "policies/tabular.py", "rollouts/fast/maze*.py", "rollouts/returns.py", "runs/build.py", "ground/streams.py",
     "studies/gradient_variance.py", "studies/_variability_gradients.py", "studies/tables.py",
 )  # fmt: skip
 

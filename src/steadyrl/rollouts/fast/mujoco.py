@@ -203,7 +203,7 @@ def _compiled_draw() -> Any:
     """`RewardDraws.draw` of many slots at once: in plain Python they take 6 % of a cheetah's step."""
     from numba import njit  # noqa: PLC0415
 
-    from steadyrl.rollouts._maze_kernel import quantile_of, uniform  # noqa: PLC0415
+    from steadyrl.rollouts.fast.maze_kernel import quantile_of, uniform  # noqa: PLC0415
 
     @njit
     @no_type_check

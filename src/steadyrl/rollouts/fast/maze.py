@@ -94,7 +94,7 @@ class CompiledMaze:
         """The compiled form of an environment, or None if it is not a plain Maze with a known noise."""
         *around, base = layers(env)
         plain = all(isinstance(layer, OrderEnforcing | PassiveEnvChecker) for layer in around)
-        if not (plain and isinstance(base, MazeEnv)):
+        if not (plain and type(base) is MazeEnv):
             return None
         try:
             return CompiledMaze(base.maze, base.noise)
@@ -117,13 +117,13 @@ class CompiledMaze:
 
         `out`, an earlier answer of the same size, is overwritten and given back: memory that is warm is faster.
         """
-        from steadyrl.rollouts import _maze_kernel  # noqa: PLC0415  numba takes a while to load
+        from steadyrl.rollouts.fast import maze_kernel  # noqa: PLC0415  numba takes a while to load
 
         maze, runs = self.maze, len(seeds)
         self._check(policies.shape, (runs, n, maze.max_steps), out)
         own = np.arange(runs) if self._kinds.size > 1 else np.zeros(runs, dtype=np.int64)
         out = MazeEpisodes.room(maze, runs, n) if out is None else out
-        _maze_kernel.play(
+        maze_kernel.play(
             (maze.next_state, maze.reward, maze.is_red, maze.is_goal),
             maze.start,
             self._kinds[own],
