@@ -205,7 +205,7 @@ DAYS, LARGEST_STOCK = 5, 20
 NEWS_DEMANDS = np.arange(3, 20)
 NEWS_CHANCES = np.array([1, 2, 3, 5, 7, 9, 10, 10, 10, 9, 8, 7, 6, 5, 4, 3, 1]) / 100
 QUARTERS, UNITS = 12, 5
-PAYOFFS = np.array([[5, -2], [9, -8]])
+PAYOFFS = np.array([[4, -1], [8, -8]])
 """Of a unit in the wild asset: good or bad, in calm and in storm; a unit in the safe one earns SAFE."""
 SAFE = 1
 
