@@ -36,7 +36,7 @@ from steadyrl import measures
 from steadyrl.rollouts import Collector
 from steadyrl.runs.view import Quiet
 
-SHARES = (0.5, 1.0)
+SHARES = (0.3, 0.6)
 SERVES = 0.95
 FRESH = 10**6
 """A seed that no run is trained with."""
