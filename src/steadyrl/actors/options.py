@@ -11,12 +11,13 @@ from steadyrl.ground.option import option
 
 @dataclass(frozen=True)
 class TableOptions:
-    """A softmax table and a table of values, moved by plain gradient steps."""
+    """A softmax table and a table of values."""
 
-    policy_rate: float = option(1e-3, "learning rate of the policy", above=0)
+    policy_rate: float = option(5e-3, "learning rate of the policy", above=0)
     value_rate: float | None = option(
         None, "learning rate of the value function (default: as many times the policy's as the algorithm says)", above=0
     )
+    optimiser: Literal["adam", "sgd"] = option("adam", "of the policy; the values of a table take plain steps")
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class NetworkOptions:
     value_rate: float | None = option(
         None, "learning rate of the value function (default: as many times the policy's as the algorithm says)", above=0
     )
-    optimiser: Literal["adam", "sgd"] = option("adam", "of policy and value alike")
+    optimiser: Literal["adam", "sgd"] = option("adam", "of policy and, in a network, of the value function alike")
     max_grad_norm: float = option(0.0, "clip the norm of the policy's gradient; 0 for no clipping", least=0)
     hidden: tuple[int, ...] = option((128, 128), "units of each hidden layer of policy and value network")
     activation: Literal["relu", "tanh", "elu", "silu"] = option("relu", "between the layers")

@@ -1,5 +1,7 @@
 """A softmax table and a table of values: everything in closed form. No torch."""
 
+from typing import Final
+
 import numpy as np
 
 from steadyrl.actors.actor import Rule, Weights
@@ -10,11 +12,16 @@ from steadyrl.policies import TabularSoftmax
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts.batch import Batch
 
+VALUE_RATE: Final = 1e-2
+"""Of a table's values, where the policy moves by Adam, whose learning rate has another meaning."""
+BETAS: Final = (0.9, 0.99)
+"""Adam's, for tables: a table's score is not as noisy as a network's, and its steps should follow it sooner."""
+
 
 class TableActor(Stateful):
     """pi(a|s) = softmax(theta[s])[a], V(s) = value[s]; both begin as 0."""
 
-    parts = ("theta", "value")
+    parts = ("theta", "value", "adam")
 
     def __init__(
         self,
@@ -37,10 +44,13 @@ class TableActor(Stateful):
             first_action: The environment's own number of action 0.
         """
         self._starts = (first_state, first_action)
-        self._rates = (options.policy_rate, options.value_rate or value_factor * options.policy_rate)
+        plain = options.optimiser == "sgd"
+        own = options.value_rate or (value_factor * options.policy_rate if plain else VALUE_RATE)
+        self._rates = (options.policy_rate, own)
         self._factor = 1.0
         self.theta: Float[Array, "states actions"] = np.zeros((states, actions))
         self.value: Float[Array, " states"] = np.zeros(states)
+        self.adam = TableAdam(self.theta.shape) if options.optimiser == "adam" else None
 
     @property
     def policy_rate(self) -> float:
@@ -71,19 +81,17 @@ class TableActor(Stateful):
 
     def gradient(self, batch: Batch, weights: Weights) -> Float[Array, " d"]:
         """(1/n) sum of weight (1{s, a} - 1{s} pi(.|s))."""
-        out = np.zeros_like(self.theta)
-        self._add_score(out, batch, weights, 1.0 / batch.n)
-        return out.ravel()
+        return self._score(batch, weights).ravel() / batch.n
 
     def step(self, direction: Float[Array, " d"]) -> None:
-        """theta += policy_rate * direction."""
-        self.put(self.parameters() + self.policy_rate * direction)
+        """theta += policy_rate * direction, or what Adam makes of it."""
+        self._climb(direction.reshape(self.theta.shape), 1)
 
     def ascend(self, batch: Batch, weights: Weights) -> float:
-        """theta += policy_rate * gradient."""
-        before = self.theta.copy()
-        self._add_score(self.theta, batch, weights, self.policy_rate / batch.n)
-        return float(np.linalg.norm(self.theta - before)) / self.policy_rate
+        """A step along the gradient of these weights."""
+        score = self._score(batch, weights)
+        self._climb(score, batch.n)
+        return float(np.linalg.norm(score)) / batch.n
 
     def natural(self, batch: Batch, gradient: Float[Array, " d"]) -> Float[Array, " d"]:
         """gradient / (share of steps in s * pi(a|s)), a generalised inverse that is exact.
@@ -137,12 +145,17 @@ class TableActor(Stateful):
         """b(s), a table."""
         return TableCritic(len(self.value), self.value_rate)
 
-    def _add_score(self, out: Float[Array, "states actions"], batch: Batch, weights: Weights, rate: float) -> None:
+    def _score(self, batch: Batch, weights: Weights) -> Float[Array, "states actions"]:
+        """The sum of weight(i, t) grad log pi(a_it | s_it)."""
         from steadyrl.actors import table_kernel  # noqa: PLC0415  numba takes a while to load
 
         self._check(batch)
         each = np.broadcast_to(weights, batch.rewards.shape)
-        table_kernel.score(out, softmax(self.theta), batch.observations, batch.actions, each, batch.lengths, rate)
+        return table_kernel.score(softmax(self.theta), batch.observations, batch.actions, each, batch.lengths)
+
+    def _climb(self, score: Float[Array, "states actions"], n: int) -> None:
+        """A step along the score of n trajectories."""
+        climb(self.theta, score, np.array(self.policy_rate), n, self.adam)
 
     def _check(self, batch: Batch) -> None:
         """Refuse what compiled code would write outside of the tables."""
@@ -151,6 +164,39 @@ class TableActor(Stateful):
             low, high = int(numbers.min()), int(numbers.max())
             if low < 0 or high >= size:
                 raise ValueError(f"{name} {low if low < 0 else high} in the batch: the table has 0 to {size - 1}")
+
+
+class TableAdam(Stateful):
+    """What Adam remembers of a table, or of several with a leading axis of runs."""
+
+    parts = ("mean", "square", "steps")
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.mean: Float[Array, "*runs states actions"] = np.zeros(shape)
+        self.square: Float[Array, "*runs states actions"] = np.zeros(shape)
+        self.steps: Int[IntArray, "*runs 1 1"] = np.zeros((*shape[:-2], 1, 1), dtype=np.int64)
+
+    def direction(self, gradient: Float[Array, "*runs states actions"]) -> Float[Array, "*runs states actions"]:
+        """The step for a gradient, in units of the learning rate."""
+        self.steps += 1
+        self.mean += (1.0 - BETAS[0]) * (gradient - self.mean)
+        self.square += (1.0 - BETAS[1]) * (gradient**2 - self.square)
+        mean, square = self.mean / (1.0 - BETAS[0] ** self.steps), self.square / (1.0 - BETAS[1] ** self.steps)
+        return mean / (np.sqrt(square) + 1e-8)
+
+
+def climb(
+    theta: Float[Array, "*runs states actions"],
+    score: Float[Array, "*runs states actions"],
+    rate: Float[Array, "*runs"],
+    n: int,
+    adam: TableAdam | None,
+) -> None:
+    """Move tables, in place, along the scores of n trajectories: by plain gradient steps, or by Adam."""
+    if adam is None:
+        theta += (rate / n)[..., None, None] * score
+    else:
+        theta += rate[..., None, None] * adam.direction(score / n)
 
 
 class TableSteps:
@@ -184,7 +230,7 @@ class TableSteps:
         if entropy:
             share = np.bincount(states, minlength=len(score)) / part.size
             score -= entropy * share[:, None] * pi * (log_pi - np.sum(pi * log_pi, axis=1, keepdims=True))
-        actor.theta += actor.policy_rate * score
+        actor._climb(score, 1)
         return float(np.linalg.norm(score))
 
     def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:

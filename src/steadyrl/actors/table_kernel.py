@@ -16,11 +16,11 @@ def count(taken, visited, state, action, weight):
 
 @njit(cache=True)
 @no_type_check
-def climb(theta, policy, taken, visited, rate):
-    """theta += rate * sum of weight (1{s, a} - 1{s} pi(.|s)): one step along the weighted score."""
-    for s in range(theta.shape[0]):
-        for a in range(theta.shape[1]):
-            theta[s, a] += rate * (taken[s, a] - visited[s] * policy[s, a])
+def centre(score, policy, taken, visited):
+    """score = sum of weight (1{s, a} - 1{s} pi(.|s)), the weighted score of a softmax table."""
+    for s in range(score.shape[0]):
+        for a in range(score.shape[1]):
+            score[s, a] = taken[s, a] - visited[s] * policy[s, a]
 
 
 @njit(cache=True)
@@ -33,13 +33,15 @@ def descend(table, slope, rate, steps):
 
 @njit(cache=True)
 @no_type_check
-def score(theta, policy, states, actions, weights, lengths, rate):
-    """theta += rate * sum_i sum_t weight(i, t) grad log pi(a_it | s_it)."""
-    taken, visited = np.zeros(theta.shape), np.zeros(theta.shape[0])
+def score(policy, states, actions, weights, lengths):
+    """sum_i sum_t weight(i, t) grad log pi(a_it | s_it)."""
+    taken, visited = np.zeros(policy.shape), np.zeros(policy.shape[0])
     for i in range(lengths.size):
         for t in range(lengths[i]):
             count(taken, visited, states[i, t], actions[i, t], weights[i, t])
-    climb(theta, policy, taken, visited, rate)
+    out = np.empty(policy.shape)
+    centre(out, policy, taken, visited)
+    return out
 
 
 @njit(cache=True)

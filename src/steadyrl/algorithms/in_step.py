@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from steadyrl.actors.table import TableActor, TableCritic
+from steadyrl.actors.table import TableActor, TableAdam, TableCritic, climb
 from steadyrl.algorithms.reinforce import Reinforce
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.policies.tabular import softmax
@@ -32,6 +32,7 @@ class InStep:
         actors = [cast("TableActor", learner.actor) for learner in learners]
         self.theta = np.stack([actor.theta for actor in actors])
         self.value = np.stack([actor.value for actor in actors])
+        self.adam = _stacked([actor.adam for actor in actors], self.theta.shape)
         self.baseline = np.zeros_like(self.value)
         for r, (learner, actor) in enumerate(zip(self.learners, actors, strict=True)):
             actor.theta, actor.value = self.theta[r], self.value[r]
@@ -42,6 +43,7 @@ class InStep:
         self._policy_rate = np.array([actor.policy_rate for actor in actors])
         self._value_rate = np.array([actor.value_rate for actor in actors])
         self._to_go: Float[Array, "runs n T"] = np.empty((0, 0, 0))  # room to work in
+        self._score = np.empty_like(self.theta)
         self._lam = np.array([learner.penalty.lam for learner in learners])
 
     def policies(self) -> Float[Array, "runs states actions"]:
@@ -65,12 +67,14 @@ class InStep:
         if self.learners[0].penalty.moves:
             for learner, own in zip(self.learners, returns, strict=True):
                 learner.penalty.begin(own)
-            self._lam = np.array([learner.penalty.lam for learner in self.learners])
-        settings = (self._gamma, self._lam, self._policy_rate, self._value_rate)
-        tables = (self.theta, self.value, self.baseline)
-        played = (states, actions, self._to_go, lengths)
         c = self._coefficients(returns)
+        if self.learners[0].penalty.moves:
+            self._lam = np.array([learner.penalty.lam for learner in self.learners])
+        settings = (self._gamma, self._lam, self._value_rate)
+        tables = (self._score, self.value, self.baseline)
+        played = (states, actions, self._to_go, lengths)
         reinforce_kernel.reinforce(*tables, policies, played, c, settings, self.options.penalty_baseline)
+        climb(self.theta, self._score, self._policy_rate, rewards.shape[1], self.adam)
         for learner in self.learners:
             learner.finished_updates += 1
         return returns
@@ -89,9 +93,26 @@ class InStep:
         if not any(active):
             return np.zeros_like(returns)
         c = self.learners[active.index(True)].penalty.coefficients(returns)
-        return np.where(np.array(active)[:, None], c, 0.0)
+        c = np.where(np.array(active)[:, None], c, 0.0)
+        for r, learner in enumerate(self.learners):
+            c[r] = learner.penalty.steadied(returns[r], c[r]) if active[r] else c[r]
+        return c
+
+
+def _stacked(adams: list[TableAdam | None], shape: tuple[int, ...]) -> TableAdam | None:
+    """What Adam remembers of each run, side by side; each keeps its row."""
+    if adams[0] is None:
+        return None
+    together = TableAdam(shape)
+    for r, own in enumerate(adams):
+        if own is not None:
+            for name in TableAdam.parts:
+                rows = getattr(together, name)
+                rows[r] = getattr(own, name)
+                setattr(own, name, rows[r])
+    return together
 
 
 def _common(options: Any) -> Any:
     """The options without what may differ between runs in step."""
-    return replace(options, lam=0.0)
+    return replace(options, lam=None if options.lam is None else 0.0)

@@ -9,21 +9,37 @@ from typing import Any, Final
 import numpy as np
 
 from steadyrl import estimators, measures
-from steadyrl.algorithms.algorithm import WeightedOptions, tabulated
+from steadyrl.algorithms.algorithm import AlgorithmOptions, tabulated
+from steadyrl.algorithms.steadiness import Steadiness
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float, Points
 from steadyrl.ground.state import Stateful
 from steadyrl.measures import Measure
 
+DEFAULT_STEADINESS: Final = 2.0
 ENOUGH: Final = 64
 """Episodes that are enough for every estimator."""
 _good: set[str] = set()
 
 
 @dataclass(frozen=True)
-class PenaltyOptions(WeightedOptions):
-    """What variability costs: maximise E[G0] - lam D[G0]."""
+class PenaltyOptions(AlgorithmOptions):
+    """What variability costs: a steadiness without units, or lam in E[G0] - lam D[G0], or a bound on D[G0]."""
 
+    steadiness: float | None = option(
+        None,
+        "how steady, without a unit: below 1 a little, from 2 as steady as can be (default: 2, unless lam is given)",
+        least=0,
+        most=1e6,
+    )
+    lam: float | None = option(
+        None,
+        "the plain weight of D instead; 0 is risk-neutral. With a constraint, where its dual ascent begins",
+        least=0,
+    )
+    at_most: float | None = option(
+        None, "the steadiness that keeps D[G0] at this or less; it begins at the one given", above=0
+    )
     estimator: str = option("influence", "how the gradient of D is estimated: influence, jackknife or paper")
     estimator_options: Mapping[str, Any] = option({}, "options of the estimator, such as mmd_sign=+")
     unit_free: bool = option(
@@ -38,13 +54,17 @@ class PenaltyOptions(WeightedOptions):
 class Penalty(Stateful):
     """The penalty of one run, with the little it has to remember."""
 
-    parts = ("weight", "unit")
+    parts = ("weight", "unit", "steadiness")
 
     def __init__(self, options: PenaltyOptions) -> None:
         self.options = options
         self.measure: Measure = measures.get(options.measure, **options.measure_params)
         self.estimator = estimators.get(options.estimator, **options.estimator_options)
-        self.weight, self.unit = float(options.lam), 0.0
+        self.steadiness: Steadiness | None = None
+        if is_unit_free(options):
+            chosen = DEFAULT_STEADINESS if options.steadiness is None else options.steadiness
+            self.steadiness = Steadiness(chosen, options.at_most) if chosen > 0 else None
+        self.weight, self.unit, self.pooled = float(options.lam or 0.0), 0.0, 0.0
 
     @property
     def lam(self) -> float:
@@ -54,12 +74,12 @@ class Penalty(Stateful):
     @property
     def active(self) -> bool:
         """Is there anything to penalise with? (A risk-neutral run computes no coefficients.)"""
-        return self.weight > 0 or self.options.constraint is not None
+        return self.weight > 0 or self.options.constraint is not None or self.steadiness is not None
 
     @property
     def moves(self) -> bool:
         """Can lam change from update to update?"""
-        return self.options.unit_free or self.options.constraint is not None
+        return self.options.unit_free or self.options.constraint is not None or self.steadiness is not None
 
     def begin(self, returns: Float[Array, " n"]) -> None:
         """See a new batch's returns, before its coefficients are asked for.
@@ -77,7 +97,16 @@ class Penalty(Stateful):
         """
         if not self.active:
             return np.zeros_like(returns)
-        return self.estimator.coefficients(self.measure, returns, weights)
+        c = self.estimator.coefficients(self.measure, returns, weights)
+        return c if weights is not None or returns.ndim > 1 else self.steadied(returns, c)
+
+    def steadied(self, returns: Float[Array, " n"], c: Float[Array, " n"]) -> Float[Array, " n"]:
+        """The coefficients of a batch as the steadiness has them, which sets lam; as they are, without one."""
+        if self.steadiness is None:
+            return c
+        steadied = self.steadiness.steady(returns, c, float(self.measure.value(returns)))
+        self.weight, self.pooled = steadied.lam, steadied.pooled
+        return steadied.c
 
     def finish(self, returns: Float[Array, " n"]) -> dict[str, float]:
         """Take the dual step, if there is a constraint; what to log."""
@@ -88,27 +117,48 @@ class Penalty(Stateful):
         lam = self.lam
         if self.options.constraint is not None:
             self.weight = max(0.0, self.weight + self.options.dual_rate * (value - self.options.constraint))
-        return {"variability": value, "lam": lam}
+        logged = {"variability": value, "lam": lam}
+        return logged if self.steadiness is None else logged | {"pooled": self.pooled}
+
+
+def is_unit_free(options: PenaltyOptions) -> bool:
+    """Is it a steadiness that chooses lam?"""
+    return options.lam is None and options.constraint is None
+
+
+def is_active(options: PenaltyOptions) -> bool:
+    """Is there anything to penalise with?"""
+    if is_unit_free(options):
+        return options.steadiness != 0
+    return (options.lam or 0.0) > 0 or options.constraint is not None
+
+
+def choice_problems(options: PenaltyOptions) -> Iterator[str]:
+    """There is one way to say how steady."""
+    if is_unit_free(options):
+        return
+    other = "lam" if options.lam is not None else "constraint"
+    for name in ("steadiness", "at_most"):
+        if getattr(options, name) is not None:
+            yield f"{name} = {getattr(options, name):g}: must be left out with {other}: give one of the two"
 
 
 def penalty_problems(options: PenaltyOptions, n: int) -> Iterator[str]:
     """Do a measure that exists, estimator and number of episodes go together? A study asks thousands of times."""
-    fields = (
-        options.measure, options.measure_params, options.estimator, options.estimator_options, n, options.lam > 0,
-        options.constraint is None,
-    )  # fmt: skip
+    yield from choice_problems(options)
+    penalised = is_active(options)
+    fields = (options.measure, options.measure_params, options.estimator, options.estimator_options, n, penalised)
     key = json.dumps(fields, sort_keys=True)
     if key in _good:
         return
-    problems = list(_problems(options, n))
+    problems = list(_problems(options, n, penalised=penalised))
     yield from problems
     if not problems:
         _good.add(key)
 
 
-def _problems(options: PenaltyOptions, n: int) -> Iterator[str]:
+def _problems(options: PenaltyOptions, n: int, *, penalised: bool) -> Iterator[str]:
     measure, prefix = measures.get(options.measure, **options.measure_params), ""
-    penalised = options.lam > 0 or options.constraint is not None
     try:
         prefix = tabulated("estimator_options", options.estimator_options)
         estimator = estimators.get(options.estimator, **options.estimator_options)

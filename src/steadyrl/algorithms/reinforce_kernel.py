@@ -5,7 +5,7 @@ from typing import no_type_check
 import numpy as np
 from numba import njit
 
-from steadyrl.actors.table_kernel import climb, count, descend
+from steadyrl.actors.table_kernel import centre, count, descend
 
 
 @njit(cache=True)
@@ -25,20 +25,21 @@ def rewards_to_go(rewards, lengths, gamma, out):
 
 @njit(cache=True)
 @no_type_check
-def reinforce(theta, value, baseline, policy, episodes, coefficients, settings, learn_baseline):
-    """One update of every run, in place: theta (runs, states, actions), value and baseline (runs, states).
+def reinforce(score, value, baseline, policy, episodes, coefficients, settings, learn_baseline):
+    """The weighted score of every run, and its value and baseline moved, in place.
 
-    Each step has weight(i, t) = gamma^t (to_go_it - V(s_it)) - lam (c_i - b(s_it)), V and b as they were before, in
-    one step along the weighted score; then V, trajectory by trajectory, moves towards to_go_it, and b, if it is
-    learned, towards c_i in the same way and at the same rate. Without learning, b stays 0.
+    Each step has weight(i, t) = gamma^t (to_go_it - V(s_it)) - lam (c_i - b(s_it)), V and b as they were before, and
+    score (runs, states, actions) becomes the sum of weight times grad log pi. Then V (runs, states), trajectory by
+    trajectory, moves towards to_go_it, and b, if it is learned, towards c_i in the same way and at the same rate.
+    Without learning, b stays 0.
 
     policy: pi (runs, states, actions). episodes: states, actions, rewards-to-go (runs, n, T), lengths (runs, n).
-    coefficients: c (runs, n). settings: gamma, lam, policy_rate, value_rate, each (runs,).
+    coefficients: c (runs, n). settings: gamma, lam, value_rate, each (runs,).
     """
     states, actions, to_go, lengths = episodes
-    gamma, lam, policy_rate, value_rate = settings
+    gamma, lam, value_rate = settings
     runs, n, _ = states.shape
-    n_states, n_actions = theta.shape[1:]
+    n_states, n_actions = policy.shape[1:]
     taken, visited = np.empty((n_states, n_actions)), np.empty(n_states)
     slope = np.empty(n_states)
     for r in range(runs):
@@ -61,4 +62,4 @@ def reinforce(theta, value, baseline, policy, episodes, coefficients, settings, 
                     s = np.uint64(states[r, i, t])
                     slope[s] += own_baseline[s] - c
                 descend(own_baseline, slope, value_rate[r], steps)
-        climb(theta[r], policy[r], taken, visited, policy_rate[r] / n)
+        centre(score[r], policy[r], taken, visited)

@@ -35,6 +35,7 @@ def group_key(config: RunConfig) -> str | None:
     if config.limit is not None or config.evaluate_every or config.normalise_advantages:
         return None
     fields = {name: value for name, value in config.to_dict().items() if name not in DIFFER}
+    fields["plain lam"] = config.lam is not None
     fields["env_options"] = {name: value for name, value in config.env_options.items() if name != "noise"}
     return json.dumps(fields, sort_keys=True)
 
