@@ -7,7 +7,8 @@ import warnings
 from importlib import import_module, metadata
 from typing import Final, TypeVar
 
-from steadyrl.algorithms.algorithm import Algorithm
+from steadyrl.algorithms.algorithm import Algorithm, AlgorithmOptions
+from steadyrl.ground.option import options_of
 
 ENTRY_POINT_GROUP: Final = "steadyrl.algorithms"
 BUILT_IN: Final = {
@@ -41,8 +42,9 @@ def register(algorithm: Kind) -> Kind:
     name = algorithm.name
     if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}", name):
         raise ValueError(f"algorithm name {name!r}: use a small letter, then small letters, digits or '-'")
-    if not dataclasses.is_dataclass(algorithm.Options):
-        raise ValueError(f"algorithm {name!r}: its Options must be a frozen dataclass")
+    problem = _options_problem(algorithm.Options)
+    if problem is not None:
+        raise ValueError(f"algorithm {name!r}: {problem}")
     other = _algorithms.get(name)
     taken = name in BUILT_IN and algorithm.__module__ != f"{__package__}.{BUILT_IN[name]}"
     if taken or (other is not None and not _same_source(other, algorithm)):
@@ -76,6 +78,19 @@ def names() -> list[str]:
         except ValueError as error:  # one broken package must not hide the others
             warnings.warn(str(error), stacklevel=2)
     return [*BUILT_IN, *(name for name in _algorithms if name not in BUILT_IN)]
+
+
+def _options_problem(options: type) -> str | None:
+    """What is wrong with the declaration of an algorithm's options, if anything is."""
+    if not dataclasses.is_dataclass(options) or not options.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        return "its Options must be a frozen dataclass"
+    if not issubclass(options, AlgorithmOptions):
+        return "its Options must inherit from AlgorithmOptions"
+    try:
+        options_of(options)
+    except (ValueError, NameError, TypeError) as error:  # a field without a sentence, or of a type nobody knows
+        return str(error)
+    return None
 
 
 def _entry_points(name: str) -> list[metadata.EntryPoint]:
