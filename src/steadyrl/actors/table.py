@@ -135,7 +135,11 @@ class TableSteps:
         return float(np.linalg.norm(score))
 
     def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
-        """V(s) towards the mean target of the state's steps, by a share that is the learning rate or less."""
+        """V(s) moves towards the mean target of the state's steps by a share: the learning rate, 1 at the most.
+
+        So every state that was visited learns at one speed, be it visited once or in every episode, and no rate is too
+        high. The gradient of the mean over all steps would move a state by its share of the visits.
+        """
         value, states = self.actor.value, self.states[part]
         error = value[states] - targets
         visits = np.bincount(states, minlength=value.size)

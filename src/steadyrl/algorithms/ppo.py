@@ -61,6 +61,9 @@ class PPO(Algorithm):
     parts = (*Algorithm.parts, "penalty", "critic")
     value_factor = 1.0
     network_defaults: ClassVar[Mapping[str, Any]] = {"policy_rate": 3e-4, "max_grad_norm": 0.5}
+    table_defaults: ClassVar[Mapping[str, Any]] = {"policy_rate": 1.0, "value_rate": 0.5}
+    """A plain step along a mean over steps, of which few are in any one state: 1 moves the Maze's policy by a KL of
+    about 0.001 an update, and its way is found within 75 updates of 50 episodes."""
 
     def __init__(
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
