@@ -47,7 +47,7 @@ def test_it_trains_by_name_with_rates_of_its_own(tmp_path):
     assert {"kl", "effective_n", "value_loss", "gradient_norm", "lam"} <= rows[-1].keys()
     assert np.mean([row["return"] for row in rows[-3:]]) > np.mean([row["return"] for row in rows[:3]]) + 10.0
     assert run.config.policy_rate is None
-    assert 0 < rows[0]["kl"] < 0.01
+    assert 0 < abs(rows[0]["kl"]) < 0.01  # estimated from the same steps, so it may be below 0
 
 
 PAYING = {"env_options": {"goal_reward": 10.0}, "algorithm": "ppo", "gamma": 0.999, "updates": 100}
