@@ -28,7 +28,7 @@ def test_the_units_follow_what_has_been_seen():
     critic = NetworkCritic(VALUE, mdp.GAMMA, "adam", 1e-3, seed=0)
     assert not critic.baseline(ALL.batch).any()
     c = np.random.default_rng(0).normal(0, 5.0, ALL.batch.n)
-    critic.learn(ALL.batch, c)
+    critic._see(ALL.batch, c)
     history = returns_so_far(ALL.batch.rewards, mdp.GAMMA)[ALL.batch.mask]
     t = np.nonzero(ALL.batch.mask)[1]
     np.testing.assert_allclose(critic.mean, [history.mean(), t.mean()])
@@ -37,6 +37,6 @@ def test_the_units_follow_what_has_been_seen():
     b = critic.baseline(ALL.batch)
     assert not b[~ALL.batch.mask].any()
     for _ in range(10 * MEMORY):
-        critic.learn(ALL.batch, 100.0 * c)
+        critic._see(ALL.batch, 100.0 * c)
     np.testing.assert_allclose(critic.variance, [history.var(), t.var()])
     np.testing.assert_allclose(critic.baseline(ALL.batch), 100.0 * b, rtol=1e-3)

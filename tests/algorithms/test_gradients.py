@@ -266,13 +266,14 @@ def test_bad_options_are_refused(name, value, message):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("name", "value", "message"),
     [
-        ({"policy_rate": 0.0}, "learning rate = 0.0: must be > 0"),
-        ({"optimiser": "lion"}, "optimiser = 'lion': must be one of adam, sgd"),
+        ("policy_rate", 0.0, "learning rate = 0.0: must be > 0"),
+        ("optimiser", "lion", "optimiser = 'lion': must be one of adam, sgd"),
     ],
 )
-def test_bad_options_of_a_network_are_refused(options, message):
-    policy, value = CategoricalNetwork(STATES, ACTIONS, hidden=()), ValueNetwork(STATES, hidden=(4,))
+def test_bad_options_of_a_network_are_refused(name, value, message):
+    options = NetworkOptions()
+    object.__setattr__(options, name, value)
     with pytest.raises(ValueError, match=message):
-        network.NetworkActor(policy, value, NetworkOptions(**options))
+        network.NetworkActor(CategoricalNetwork(STATES, ACTIONS, hidden=()), ValueNetwork(STATES), options)

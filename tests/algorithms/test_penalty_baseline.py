@@ -48,7 +48,7 @@ def any_critic(learner):
     """Put a critic of random weights, which has seen one batch and so has units, into a learner."""
     value = ValueNetwork(STATES, hidden=(8,), dtype=torch.float64)
     critic = NetworkCritic(value, mdp.GAMMA, "sgd", 1.0, seed=11)
-    critic.learn(ALL.batch, np.random.default_rng(2).normal(0, 3, ALL.batch.n))
+    critic._see(ALL.batch, np.random.default_rng(2).normal(0, 3, ALL.batch.n))
     learner.critic = critic
     return learner
 
