@@ -75,6 +75,7 @@ class TableActor(Stateful):
 
     def values(self, batch: Batch) -> Float[Array, "n T"]:
         """V(s_it); 0 in the padding."""
+        self._check(batch)
         return np.where(batch.mask, self.value[batch.observations], 0.0)
 
     def last_values(self, batch: Batch) -> Float[Array, " n"]:
@@ -83,6 +84,7 @@ class TableActor(Stateful):
 
     def fit_values(self, batch: Batch, targets: Float[Array, "n T"]) -> float:
         """Trajectory by trajectory, in place."""
+        self._check(batch)
         return fit(self.value, batch, targets, self.value_rate)
 
     def steps(self, batch: Batch) -> "TableSteps":
@@ -102,7 +104,7 @@ class TableActor(Stateful):
         table_kernel.score(out, softmax(self.theta), batch.observations, batch.actions, each, batch.lengths, rate)
 
     def _check(self, batch: Batch) -> None:
-        """Refuse what compiled code would write outside of the tables."""
+        """Refuse what is outside of the tables, where NumPy would take a negative index and compiled code any."""
         arrays = (batch.observations, batch.actions)
         for name, numbers, size in zip(("state", "action"), arrays, self.theta.shape, strict=True):
             low, high = int(numbers.min()), int(numbers.max())
