@@ -36,7 +36,7 @@ def test_the_fit_lowers_the_loss_at_any_rate_until_it_is_least():
     losses = [steps.fit_values(np.arange(BATCH.steps), TARGETS) for _ in range(200)]
     states = BATCH.observations[BATCH.mask]
     means = np.bincount(states, TARGETS) / np.bincount(states)
-    assert all(a >= b for a, b in pairwise(losses))
+    assert all(a > b for a, b in pairwise(losses[:20]))
     assert losses[-1] == pytest.approx(np.mean((means[states] - TARGETS) ** 2))
 
 
