@@ -3,7 +3,7 @@
     python benchmarks/baselines.py
 
 One thread. Every method learns from the same batches, those of a policy that does not learn, so that no episode is
-longer than another's; the best of several repetitions. On the Maze all have tables but PPO, which has a network.
+longer than another's; the best of several repetitions. On the Maze all have tables.
 """
 
 import os
@@ -13,7 +13,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREA
 
 import torch
 
-from steadyrl.algorithms.baselines import HOMES, NEUTRAL
+from steadyrl import algorithms
 from steadyrl.runs import RunConfig
 from steadyrl.runs.build import make_collector, make_learner, maker
 
@@ -52,7 +52,7 @@ def main():
     head = ("method", "collecting, ms", "learning, ms", "over reinforce", "over ppo")
     for env, (n, repetitions) in PLACES.items():
         print(f"\n## {env}, {n} episodes\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
-        found = {name: milliseconds(env, name, n, repetitions) for name in ("reinforce", "ppo", *NEUTRAL, *HOMES)}
+        found = {name: milliseconds(env, name, n, repetitions) for name in algorithms.names()}
         for name, (play, learn) in found.items():
             ratios = [f"{(play + learn) / sum(found[ours]):.2f}" for ours in ("reinforce", "ppo")]
             print(f"| {name} | {play:.2f} | {learn:.2f} | {' | '.join(ratios)} |")

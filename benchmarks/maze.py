@@ -21,8 +21,10 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREA
 import gymnasium as gym
 import numpy as np
 
-from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.tabular import InStep, TabularReinforce, TabularSettings
+from steadyrl.actors.options import TableOptions
+from steadyrl.actors.table import TableActor
+from steadyrl.algorithms.in_step import InStep
+from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.envs import NOISES, maze_spec
 from steadyrl.ground import streams
 from steadyrl.policies.tabular import softmax
@@ -49,8 +51,8 @@ def ours(updates, runs):
 
 def in_memory(updates, runs):
     """The same without folders: what a loop of one's own gets."""
-    settings = TabularSettings(PenaltySettings("gini_deviation", LAM), GAMMA, POLICY_RATE, VALUE_RATE)
-    in_step = InStep([TabularReinforce(36, 4, settings) for _ in range(runs)])
+    options, rates = ReinforceOptions(lam=LAM, gamma=GAMMA), TableOptions(POLICY_RATE, VALUE_RATE)
+    in_step = InStep([Reinforce(TableActor(36, 4, rates), options) for _ in range(runs)])
     compiled, steps, seeds = CompiledMaze(maze_spec(), NOISES["uniform"]), 0, list(range(runs))
     e = None
     for k in range(updates):
@@ -63,7 +65,9 @@ def in_memory(updates, runs):
 
 def _config(updates, seed):
     fields = {"measure": "gini_deviation", "lam": LAM, "n": N, "policy_rate": POLICY_RATE, "value_rate": VALUE_RATE}
-    return RunConfig("steadyrl/Maze-v0", {"noise": "uniform"}, updates=updates, seed=seed, log_every=20, **fields)
+    return RunConfig(
+        "steadyrl/Maze-v0", env_options={"noise": "uniform"}, updates=updates, seed=seed, log_every=20, **fields
+    )
 
 
 def gymnasium_loop(updates):

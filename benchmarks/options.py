@@ -23,19 +23,19 @@ import numpy as np
 import torch
 
 import steadyrl
-from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.penalty_critic import by_trajectory
-from steadyrl.algorithms.ppo import PPO, PPOSettings, Steps
-from steadyrl.algorithms.reinforce import Reinforce, ReinforceSettings
-from steadyrl.algorithms.scores import step_weights
-from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
+from steadyrl.actors.network import NetworkActor
+from steadyrl.actors.options import NetworkOptions, TableOptions
+from steadyrl.actors.table import TableActor
+from steadyrl.algorithms.ppo import PPO, Inner, PPOOptions
+from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
+from steadyrl.algorithms.weights import step_weights
 from steadyrl.policies.networks import CategoricalNetwork
-from steadyrl.policies.tabular import softmax
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts import Collector
 from steadyrl.rollouts.returns import discounted_returns, reward_to_go
 
 NOISES = ("gaussian", "pareto", "uniform", "handcraft")
+PPO_RATES = NetworkOptions(policy_rate=3e-4, value_rate=3e-3, max_grad_norm=0.5)
 FRESH = 1_000_003
 """Seed of the batches that are measured, apart from those that are learned from."""
 LANDER = {"n": 30, "updates": 150, "snapshots": (50, 100, 150), "batches": 40, "fit": 20}
@@ -72,25 +72,23 @@ def product(some, others):
     return (some.sum(axis=0) @ others.sum(axis=0) - (some * others).sum()) / (k * (k - 1))
 
 
-def flat_gradient(policy, loss):
-    return torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, list(policy.parameters()))]).double().numpy()
-
-
 def penalty_parts(gamma, batch, values, penalty):
     """Weights of the mean part of REINFORCE's update and lam c, both (n, T), and c."""
     returns, to_go = discounted_returns(batch.rewards, gamma), reward_to_go(batch.rewards, gamma)
-    c = penalty.coefficients(returns, 0)
-    mean = step_weights(to_go, values, np.zeros((batch.n, 1)), gamma)
+    c = penalty.coefficients(returns)
+    mean = step_weights(to_go, values, 0.0, gamma)
     return mean, penalty.lam * c[:, None] * np.ones_like(values), c
 
 
-def compare(label, batches, gamma, penalty, value, baseline, score):
-    """A row: what b explains of c, and the variances with b over those without."""
+def compare(label, learner, collector, size):
+    """A row: what b explains of c, and the variances with b over those without, at the policy of now."""
     plain, centred, update, update_centred, left, whole = [], [], [], [], 0.0, 0.0
-    for batch in batches:
-        b, mask = baseline(batch), batch.mask
-        mean, lam_c, c = penalty_parts(gamma, batch, value(batch), penalty)
-        g, gc, gb = (score(batch, weights) for weights in (mean, lam_c, penalty.lam * b))
+    actor, penalty = learner.actor, learner.penalty
+    for k in range(size["batches"]):
+        batch = collector.collect(learner.policy, size["n"], FRESH, k)
+        b, mask = learner.critic.baseline(batch), batch.mask
+        mean, lam_c, c = penalty_parts(learner.options.gamma, batch, actor.values(batch), penalty)
+        g, gc, gb = (actor.gradient(batch, weights) for weights in (mean, lam_c, penalty.lam * b))
         plain.append(gc)
         centred.append(gc - gb)
         update.append(g - gc)
@@ -117,58 +115,34 @@ def maze_baseline(size):
         ("cvar_deviation", 0.6),
         ("variance", 0.02),
     ):
-        learner = TabularReinforce(36, 4, TabularSettings(PenaltySettings(measure, lam), penalty_baseline=True))
+        learner = maze_learner(ReinforceOptions(measure=measure, lam=lam, penalty_baseline=True))
         for k in range(max(size["snapshots"])):
             learner.update(collector.collect(learner.policy, size["n"], 0, k), k)
             if k + 1 in size["snapshots"]:
-                compare_table((f"{measure}, {lam}", k + 1), learner, collector, size)
+                compare((f"{measure}, {lam}", k + 1), learner, collector, size)
 
 
-def compare_table(label, learner, collector, size):
-    policy, pi = learner.policy, softmax(learner.theta)
-
-    def looked_up(values):
-        return lambda batch: np.where(batch.mask, values[batch.observations], 0.0)
-
-    def score(batch, weights):
-        taken, weights = np.zeros((36, 4)), np.where(batch.mask, weights, 0.0)
-        np.add.at(taken, (batch.observations, batch.actions), weights)
-        return ((taken - taken.sum(axis=1, keepdims=True) * pi) / batch.n).reshape(-1)
-
-    batches = (collector.collect(policy, size["n"], FRESH, k) for k in range(size["batches"]))
-    tables = looked_up(learner.value), looked_up(learner.baseline)
-    compare(label, batches, learner.settings.gamma, learner.penalty, *tables, score)
+def maze_learner(options, rates=TableOptions()):  # noqa: B008  frozen
+    return Reinforce(TableActor(36, 4, rates), options)
 
 
-def lander(settings, seed=0, kind=Reinforce):
+def lander(options, rates=NetworkOptions(), seed=0, kind=Reinforce):  # noqa: B008  frozen
     """A learner for LunarLander, and what collects for it."""
     collector = Collector("steadyrl/LunarLander-v0")
     policy = CategoricalNetwork(collector.observation_space, collector.action_space, seed=seed)
-    return kind(policy, ValueNetwork(collector.observation_space, seed=seed), settings, seed), collector
+    value = ValueNetwork(collector.observation_space, seed=seed)
+    return kind(NetworkActor(policy, value, rates, kind.value_factor, seed), options, seed=seed), collector
 
 
 def lander_baseline(size):
     table("### LunarLander, network, b(s, return so far, t)", ("measure, lam", "after updates", *HEAD))
     for measure, lam in (("standard_deviation", 0.4), ("gini_deviation", 0.6)):
-        learner, collector = lander(ReinforceSettings(PenaltySettings(measure, lam), penalty_baseline=True))
+        learner, collector = lander(ReinforceOptions(measure=measure, lam=lam, penalty_baseline=True))
         for k in range(max(size["snapshots"])):
             learner.update(collector.collect(learner.policy, size["n"], 0, k), k)
             if k + 1 in size["snapshots"]:
-                compare_network((f"{measure}, {lam}", k + 1), learner, collector, size)
+                compare((f"{measure}, {lam}", k + 1), learner, collector, size)
         collector.close()
-
-
-def compare_network(label, learner, collector, size):
-    def value(batch):
-        found = np.zeros(batch.rewards.shape)
-        found[batch.mask] = learner.value.predict(batch.observations[batch.mask])
-        return found
-
-    def score(batch, weights):
-        return flat_gradient(learner.policy, learner.weighted_score(batch, weights))
-
-    batches = (collector.collect(learner.policy, size["n"], FRESH, k) for k in range(size["batches"]))
-    compare(label, batches, learner.settings.gamma, learner.penalty, value, learner.critic.baseline, score)
 
 
 # 2. PPO: the penalty as a reward
@@ -178,11 +152,9 @@ def lander_reward(size):
     """The gradient of PPO's first inner step, where "one", "product" and "surrogate" are the same."""
     head = ("after updates", "gae_lambda", "penalty", "variance", "signal to noise", "cosine with the first row")
     table("### PPO on LunarLander, gini_deviation, lam 0.6, raw advantages", head)
-    shared = {"gamma": 0.999, "value_rate": 3e-3, "normalise_advantages": False, "inner_updates": 5, "value_epochs": 2}
-    settings = PPOSettings(
-        PenaltySettings("gini_deviation", 0.6), ratio="surrogate", penalty_baseline=True, kl_stop=0.02, **shared
-    )
-    learner, collector = lander(settings, kind=PPO)
+    shared = {"gamma": 0.999, "normalise_advantages": False, "inner_updates": 5, "value_epochs": 2}
+    options = PPOOptions(lam=0.6, ratio="surrogate", penalty_baseline=True, kl_stop=0.02, **shared)
+    learner, collector = lander(options, PPO_RATES, kind=PPO)
     for k in range(max(size["snapshots"])):
         learner.update(collector.collect(learner.policy, size["n"], 0, k), k)
         if k + 1 in size["snapshots"][1:]:
@@ -192,30 +164,37 @@ def lander_reward(size):
             first = None
             for gae in (0.95, 1.0):
                 for name in ("surrogate", "surrogate, b", "reward"):
-                    wanted = replace(settings, gae_lambda=gae, ratio=name.split(",")[0], penalty_baseline="," in name)
+                    wanted = replace(options, gae_lambda=gae, ratio=name.split(",")[0], penalty_baseline="," in name)
                     found = fitted_gradients(wanted, learner.state(), batches, size["fit"])
                     first = found if first is None else first
                     row(k + 1, gae, name, ratio(found, first), *direction(found, first))
     collector.close()
 
 
-def fitted_gradients(settings, state, batches, fit):
+def fitted_gradients(options, state, batches, fit):
     """With value function and b fitted to the first batches at the frozen policy, the gradients of the others."""
-    learner, collector = lander(settings, kind=PPO)
+    learner, collector = lander(options, PPO_RATES, kind=PPO)
     learner.restore(state)
     collector.close()
     gradients = []
     for k, batch in enumerate(batches):
-        steps = Steps(learner, batch, k)
-        every = np.arange(steps.count)
+        inner = Inner(learner, batch, discounted_returns(batch.rewards, options.gamma))
+        every = np.arange(batch.steps)
         if k >= fit:
-            gradients.append(flat_gradient(learner.policy, steps.loss(every, steps.coefficients())))
+            gradients.append(first_step(learner.actor, inner, batch))
             continue
         for _ in range(15):
-            learner._descend_value(steps, every)
+            inner.steps.fit_values(every, inner.targets)
         if learner.critic is not None:
-            learner.critic.learn(batch, steps.own, by_trajectory(batch))
+            learner.critic.learn(batch, inner.own)
     return np.array(gradients)
+
+
+def first_step(actor, inner, batch):
+    """The gradient of the first inner step, at which no ratio has left its range; over steps, as PPO averages."""
+    weights, penalties = np.zeros(batch.rewards.shape), inner.penalties()
+    weights[batch.mask] = inner.advantages - (0.0 if penalties is None else penalties)
+    return actor.gradient(batch, weights) * batch.n / batch.steps
 
 
 def direction(found, first):
@@ -229,10 +208,10 @@ def direction(found, first):
 # 3. A lam without units
 
 
-def maze_run(settings, noise, size, seed):
+def maze_run(learner, noise, size, seed):
     """Mean long-path rate, return, variability and lam of the last 100 updates."""
     collector = Collector("steadyrl/Maze-v0", noise=noise)
-    learner, rows = TabularReinforce(36, 4, settings), []
+    rows = []
     for k in range(size["updates"]):
         batch = collector.collect(learner.policy, size["n"], seed, k)
         logged = learner.update(batch, k)
@@ -244,24 +223,26 @@ def maze_unit_free(size):
     head = ("measure", "lam", "policy_rate", *NOISES, "lam in use")
     table("### Maze: long-path rate of each seed (mean return), the last 100 updates", head)
     for measure, rate in (("variance", 1e-4), ("semi_variance", 5e-4)):
-        forms = [("0.1, paper's estimator", PenaltySettings(measure, 0.1, "paper"), rate)]
-        forms += [("0.1", PenaltySettings(measure, 0.1), own) for own in (rate, 1e-3)]
+        forms = [("0.1, paper's estimator", ReinforceOptions(measure=measure, lam=0.1, estimator="paper"), rate)]
+        forms += [("0.1", ReinforceOptions(measure=measure, lam=0.1), own) for own in (rate, 1e-3)]
         forms += [
-            (f"{lam}, unit_free", PenaltySettings(measure, lam, unit_free=True), 1e-3) for lam in (0.5, 1.0, 2.0, 3.0)
+            (f"{lam}, unit_free", ReinforceOptions(measure=measure, lam=lam, unit_free=True), 1e-3)
+            for lam in (0.5, 1.0, 2.0, 3.0)
         ]
-        for name, penalty, policy_rate in forms:
-            settings = TabularSettings(penalty, policy_rate=policy_rate, value_rate=10 * policy_rate)
-            cells, used = [], []
+        for name, options, policy_rate in forms:
+            rates, cells, used = TableOptions(policy_rate, 10 * policy_rate), [], []
             for noise in NOISES:
-                ends = np.array([maze_run(settings, noise, size, seed) for seed in range(size["seeds"])])
+                ends = np.array(
+                    [maze_run(maze_learner(options, rates), noise, size, seed) for seed in range(size["seeds"])]
+                )
                 cells.append(f"{' '.join(f'{end[0]:.2f}' for end in ends)} ({ends[:, 1].mean():.0f})")
                 used += ends[:, 3].tolist()
             row(measure, name, policy_rate, *cells, f"{min(used):.3f} to {max(used):.3f}")
 
 
-def lander_run(penalty, policy_rate, size, every=None):
+def lander_run(options, policy_rate, size, every=None):
     """What every batch of a training said: return, variability, lam, left rate, standard deviation."""
-    learner, collector = lander(ReinforceSettings(penalty, policy_rate=policy_rate, value_rate=10 * policy_rate))
+    learner, collector = lander(options, NetworkOptions(policy_rate, 10 * policy_rate))
     rows = []
     for k in range(size["updates"]):
         batch = collector.collect(learner.policy, size["n"], 0, k)
@@ -270,7 +251,7 @@ def lander_run(penalty, policy_rate, size, every=None):
         rows.append([logged["return"], logged["variability"], logged["lam"], batch.risk_averse.mean(), deviation])
         if every and (k + 1) % every == 0:
             mean = np.mean(rows[-every:], axis=0)
-            row(penalty.dual_rate, k + 1, f"{mean[1]:.1f}", f"{rows[-1][2]:.2f}", f"{mean[0]:.0f}", f"{mean[3]:.2f}")
+            row(options.dual_rate, k + 1, f"{mean[1]:.1f}", f"{rows[-1][2]:.2f}", f"{mean[0]:.0f}", f"{mean[3]:.2f}")
     collector.close()
     return np.array(rows)
 
@@ -285,8 +266,8 @@ def lander_unit_free(size):
         ("variance", 0.4, True, 7e-4),
         ("semi_variance", 0.4, True, 7e-4),
     ):
-        penalty = PenaltySettings("gini_deviation" if measure == "none" else measure, lam, unit_free=unit_free)
-        rows = lander_run(penalty, rate, size)
+        known = "gini_deviation" if measure == "none" else measure
+        rows = lander_run(ReinforceOptions(measure=known, lam=lam, unit_free=unit_free), rate, size)
         mean = rows[-20:].mean(axis=0)
         shown = f"{lam}, unit_free" if unit_free else lam
         row(measure, shown, rate, f"{rows[0, 2]:.4f}", f"{mean[0]:.0f}", f"{mean[4]:.0f}", f"{mean[3]:.2f}")
@@ -299,8 +280,8 @@ def maze_constraint(size):
     head = ("dual_rate", "D <= d", "lam begins at", "D of each seed", "lam of each seed", "long-path rate", "return")
     table("### Maze, gaussian, gini_deviation, the last 100 updates", head)
     for dual_rate, bound, lam in itertools.product((0.01, 0.001), (2.0, 5.0, 9.0), (0.0, 1.0)):
-        settings = TabularSettings(PenaltySettings("gini_deviation", lam, constraint=bound, dual_rate=dual_rate))
-        ends = np.array([maze_run(settings, "gaussian", size, seed) for seed in range(size["seeds"])])
+        options = ReinforceOptions(lam=lam, constraint=bound, dual_rate=dual_rate)
+        ends = np.array([maze_run(maze_learner(options), "gaussian", size, seed) for seed in range(size["seeds"])])
         listed = [" ".join(f"{x:.2f}" for x in ends[:, column]) for column in (2, 3, 0, 1)]
         row(dual_rate, bound, lam, *listed)
 
@@ -309,8 +290,8 @@ def lander_constraint(size):
     head = ("dual_rate", "after updates", "mean D", "lam", "mean return", "left rate")
     table("### LunarLander, gini_deviation, d = 30, lam begins at 0.6, one seed", head)
     for dual_rate in (0.01, 0.001):
-        penalty = PenaltySettings("gini_deviation", 0.6, constraint=30.0, dual_rate=dual_rate)
-        lander_run(penalty, 7e-4, size, every=max(1, size["updates"] // 6))
+        options = ReinforceOptions(lam=0.6, constraint=30.0, dual_rate=dual_rate)
+        lander_run(options, 7e-4, size, every=max(1, size["updates"] // 6))
 
 
 SECTIONS = {

@@ -25,9 +25,10 @@ import torch
 from stable_baselines3.common.vec_env import DummyVecEnv
 from torch_loop import TorchLoop, copy_weights
 
-from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.ppo import PPO, PPOSettings
-from steadyrl.algorithms.reinforce import Reinforce, ReinforceSettings
+from steadyrl.actors.network import NetworkActor
+from steadyrl.actors.options import NetworkOptions
+from steadyrl.algorithms.ppo import PPO, PPOOptions
+from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts import Collector
@@ -81,7 +82,8 @@ class Ours:
         for name in ("reset", "step"):
             clock.on(stepper, name, "physics")
         clock.on(learner.policy, "act", "acting")
-        clock.on(learner, "_update_value" if isinstance(learner, Reinforce) else "_descend_value", "value update")
+        clock.on(learner.actor, "fit_values", "value update")
+        self._time_parts(clock)
         clock.on(learner, "update", "update")
         start = time.process_time()
         for _ in range(repetitions):
@@ -90,6 +92,17 @@ class Ours:
         found["policy update"] = found.pop("update") - found["value update"]
         found["rest"] = total - sum(found.values())
         return {name: found[name] / total for name in SHARES}
+
+    def _time_parts(self, clock):
+        """PPO fits values by parts of the steps, which are another object at every update."""
+        steps_of = self.learner.actor.steps
+
+        def timed_steps(batch):
+            steps = steps_of(batch)
+            clock.on(steps, "fit_values", "value update")
+            return steps
+
+        self.learner.actor.steps = timed_steps
 
 
 class Theirs:
@@ -149,15 +162,16 @@ def best(works, repetitions):
 def lander():
     collector = Collector("steadyrl/LunarLander-v0")
     spaces = collector.observation_space, collector.action_space
-    settings = ReinforceSettings(PenaltySettings(lam=1.0), policy_rate=STILL, value_rate=STILL)
-    return Ours(Reinforce(CategoricalNetwork(*spaces), ValueNetwork(spaces[0]), settings), collector, LANDERS)
+    actor = NetworkActor(CategoricalNetwork(*spaces), ValueNetwork(spaces[0]), NetworkOptions(STILL, STILL))
+    return Ours(Reinforce(actor, ReinforceOptions(lam=1.0)), collector, LANDERS)
 
 
 def flown(updates):
     """A lander whose policy has had some updates of PPO: it stays in the air for longer."""
     one = lander()
-    settings = PPOSettings(PenaltySettings(lam=0.0), policy_rate=1e-3, value_rate=1e-3, inner_updates=8, minibatches=32)
-    pilot = PPO(one.learner.policy, ValueNetwork(one.collector.observation_space), settings)
+    rates = NetworkOptions(1e-3, 1e-3, max_grad_norm=0.5)
+    actor = NetworkActor(one.learner.policy, ValueNetwork(one.collector.observation_space), rates)
+    pilot = PPO(actor, PPOOptions(lam=0.0, inner_updates=8, minibatches=32))
     for k in range(updates):
         pilot.update(one.collector.collect(pilot.policy, LANDERS, 0, k), k)
     return one
@@ -187,10 +201,9 @@ def lander_row(what, ours, repetitions):
 def cheetah(parts, lam):
     collector = Collector("steadyrl/HalfCheetah-v0")
     spaces, shape = (collector.observation_space, collector.action_space), {"hidden": (256, 256)}
-    rates = {"policy_rate": STILL, "value_rate": STILL}
-    settings = PPOSettings(PenaltySettings(lam=lam), inner_updates=10, minibatches=parts, **rates)
     policy, value = GaussianNetwork(*spaces, **shape), ValueNetwork(spaces[0], **shape)
-    return Ours(PPO(policy, value, settings), collector, CHEETAHS)
+    actor = NetworkActor(policy, value, NetworkOptions(STILL, STILL, max_grad_norm=0.5))
+    return Ours(PPO(actor, PPOOptions(lam=lam, inner_updates=10, minibatches=parts)), collector, CHEETAHS)
 
 
 def cheetah_rows(parts, repetitions):

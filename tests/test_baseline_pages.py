@@ -8,16 +8,20 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from steadyrl.algorithms.baselines import HOMES, NEUTRAL, options
 
+from steadyrl.algorithms import AlgorithmOptions, get
+from steadyrl.algorithms.registry import BUILT_IN
 from steadyrl.cli import main
-from steadyrl.runs.config import RunConfig
+from steadyrl.ground.option import options_of
 from steadyrl.studies import preset
 from tests.test_docs import FENCE, run_python
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "baselines"
-NAMES = ["risk-neutral", *HOMES]
+OURS = ["reinforce", "ppo"]
+NEUTRAL = ["risk-neutral-reinforce", "risk-neutral-ppo"]
+COMPETITORS = [name for name in BUILT_IN if name not in OURS + NEUTRAL]
+NAMES = ["risk-neutral", *COMPETITORS]
 SECTIONS = [
     "Objective",
     "Update",
@@ -48,7 +52,7 @@ def overview() -> str:
 
 
 def algorithms(name: str) -> list[str]:
-    return list(NEUTRAL) if name == "risk-neutral" else [name]
+    return NEUTRAL if name == "risk-neutral" else [name]
 
 
 def section(name: str, heading: str) -> str:
@@ -93,7 +97,7 @@ def chosen(study: str, row: dict[str, str]) -> list[str]:
     algorithm = row["algorithm"]
     own = own_options(algorithm) | {"policy_rate"}
     found = [f"{word} {row[field]}" for field, word in WORDS.items() if field in own and row.get(field)]
-    if algorithm in options.OURS:
+    if algorithm in OURS:
         found.append(MEASURES[row.get("measure") or preset(study)["run"]["measure"]])
     if row.get("penalty_baseline") == "true":
         found.append("learned baseline of c")
@@ -123,22 +127,26 @@ def test_there_are_no_other_pages_and_all_are_in_the_navigation_and_on_the_overv
 
 
 def own_options(algorithm: str) -> set[str]:
-    own = {option for option, users in options.USED_BY.items() if algorithm in users}
-    return own - set(options.USED_BY if algorithm == "risk-neutral-reinforce" else ()) | (
-        set() if algorithm in options.WITHOUT_LAM else {"lam"}
-    )
+    """What an algorithm has beside discount and measure, which all have."""
+    return set(options_of(get(algorithm).Options)) - set(options_of(AlgorithmOptions))
+
+
+def default(algorithm: str, option: str) -> str:
+    """As a page writes it."""
+    value = options_of(get(algorithm).Options)[option].default
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value:g}"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_options_are_those_of_the_code_with_their_defaults(name):
     shown = {row[0].strip("`"): row[1] for row in table(section(name, "Options"))}
     assert set(shown) == set().union(*map(own_options, algorithms(name)))
-    for option, default in shown.items():
-        value = getattr(RunConfig("x"), option)
-        assert default == ("none" if value is None else f"{value:g}"), option
+    for option, found in shown.items():
+        defaults = [default(algorithm, option) for algorithm in algorithms(name) if option in own_options(algorithm)]
+        assert found == " or ".join(dict.fromkeys(defaults)), option
 
 
-@pytest.mark.parametrize("algorithm", [*NEUTRAL, *HOMES])
+@pytest.mark.parametrize("algorithm", [*NEUTRAL, *COMPETITORS])
 def test_the_overview_lists_the_options_of_a_method(algorithm):
     row = next(row for row in overview().splitlines() if row.startswith(f"| [`{algorithm}`]"))
     assert set(re.findall(r"`(\w+)`", row.rpartition(" | ")[2] if not row.endswith("| |") else "")) == own_options(

@@ -20,7 +20,7 @@ import pytest
 
 from steadyrl import estimators, measures
 from steadyrl.cli import COMMANDS, main
-from steadyrl.runs import errors
+from steadyrl.ground import errors
 from steadyrl.runs.config import RunConfig
 
 ROOT = Path(__file__).parents[1]

@@ -9,11 +9,13 @@ from typing import Final
 
 from measure_tables import NOISES, ROOT, Rows, read, renewed
 
-from steadyrl.algorithms.baselines import NEUTRAL, options
+from steadyrl import algorithms
+from steadyrl.ground.option import options_of
 
 PAGES: Final = ROOT / "docs" / "baselines"
 OVERVIEW: Final = ROOT / "docs" / "baselines.md"
-OURS: Final = "reinforce"
+OURS: Final = ("reinforce", "ppo")
+NEUTRAL: Final = ("risk-neutral-reinforce", "risk-neutral-ppo")
 MAZE: Final = "| settings | noise | long way | interval | short way | never arrived | return | interval |"
 ALL: Final = (
     "| method | settings | gaussian | pareto | uniform | handcraft | return, gaussian | pareto | uniform | handcraft |"
@@ -39,8 +41,9 @@ def cases(cells: Rows) -> dict[tuple[str, str], Case]:
 def settings(row: dict[str, str]) -> str:
     """What the study chose for a case, in a few words."""
     name = row["algorithm"]
-    told = [LABELS[row.get("measure") or "gini_deviation"]] if name in options.OURS else []
-    if name not in options.WITHOUT_LAM:
+    own = {*options_of(algorithms.get(name).Options), "policy_rate"}
+    told = [LABELS[row.get("measure") or "gini_deviation"]] if name in OURS else []
+    if "lam" in own:
         told.append(f"λ {row['lam']}")
     for column, word, off in (
         ("risk_level", "level", ""),
@@ -50,7 +53,7 @@ def settings(row: dict[str, str]) -> str:
         ("soft_share", "softened over", "0"),
         ("neutral_share", "neutral for", ""),
     ):
-        if name in options.USED_BY.get(column, (name,)) and row.get(column, "") not in ("", off):
+        if column in own and row.get(column, "") not in ("", off):
             told.append(f"{word} {row[column]}")
     return ", ".join(told + ["learned baseline of c"] * (row.get("penalty_baseline") == "true"))
 
@@ -105,7 +108,7 @@ def renew() -> None:
     """Write every page anew."""
     found = cases(read("baselines/cells.csv"))
     for page in sorted(PAGES.glob("*.md")):
-        names = tuple(NEUTRAL) if page.stem == "risk-neutral" else (page.stem,)
+        names = NEUTRAL if page.stem == "risk-neutral" else (page.stem,)
         text = page.read_text(encoding="utf-8")
         page.write_text(renewed(text, {MAZE: maze_rows(names, found)}), encoding="utf-8")
     text = renewed(OVERVIEW.read_text(encoding="utf-8"), {ALL: all_rows(found)})

@@ -1,34 +1,55 @@
-"""Train on the Maze and print what came of it: a process of its own, without the run-time type checks of the tests.
+"""Train on the Maze and print how it went: a process of its own, without the run-time type checks of the tests.
 
-python -m tests.algorithms.maze_runs MEASURE LAM SEEDS
+python -m tests.algorithms.maze_runs reads {"seeds": k, "last": updates, "cases": {name: fields of a config}} and writes
+{name: [{"long": ..., "short": ..., "risk_averse": ..., "return": ...} for each seed]}, means over the last updates.
 """
 
 import json
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
-from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
 
-from steadyrl.algorithms.penalty import PenaltySettings
 from steadyrl.rollouts import Collector
+from steadyrl.runs.build import make_learner
+from steadyrl.runs.checks import config_from
 
-UPDATES, LAST = 2000, 100
+
+def train(fields: dict, seed: int, last: int) -> dict[str, float]:
+    config = config_from({"env": "steadyrl/Maze-v0", "seed": seed, **fields})
+    collector = Collector(config.env, noise="gaussian", **config.env_options)
+    learner = make_learner(config, collector.observation_space, collector.action_space)
+    rows = []
+    for k in range(config.updates):
+        batch = collector.collect(learner.policy, config.n, seed, k)
+        logged = learner.update(batch, k)
+        ways = {way: np.mean(batch.outcomes["path"] == way) for way in ("long", "short")}
+        rows.append({**ways, "risk_averse": batch.risk_averse.mean(), "return": logged["return"]})
+    return {name: float(np.mean([row[name] for row in rows[-last:]])) for name in rows[0]}
 
 
-def main() -> None:
-    measure, lam, seeds = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
-    collector = Collector("steadyrl/Maze-v0", noise="gaussian")
-    ends = []
-    for seed in range(seeds):
-        learner = TabularReinforce(36, 4, TabularSettings(PenaltySettings(measure, lam)))
-        rates, returns = [], []
-        for k in range(UPDATES):
-            batch = collector.collect(learner.policy, 50, seed, k)
-            returns.append(learner.update(batch, k)["return"])
-            rates.append(batch.risk_averse.mean())
-        ends.append([np.mean(rates[-LAST:]), np.mean(returns[-LAST:])])
-    sys.stdout.write(json.dumps(ends))
+def trained(cases: dict, seeds: int, last: int) -> dict[str, dict[str, np.ndarray]]:
+    """By case, each number for every seed; from a new process."""
+    done = subprocess.run(
+        [sys.executable, "-m", __name__],
+        check=False,
+        input=json.dumps({"seeds": seeds, "last": last, "cases": cases}),
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert done.returncode == 0, done.stderr
+    return {
+        name: {key: np.array([row[key] for row in rows]) for key in rows[0]}
+        for name, rows in json.loads(done.stdout).items()
+    }
 
 
 if __name__ == "__main__":
-    main()
+    asked = json.load(sys.stdin)
+    ends = {
+        name: [train(fields, seed, asked["last"]) for seed in range(asked["seeds"])]
+        for name, fields in asked["cases"].items()
+    }
+    sys.stdout.write(json.dumps(ends))

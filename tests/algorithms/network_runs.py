@@ -1,50 +1,63 @@
 """Train a network and print the undiscounted return of every update: a process without the tests' type checks.
 
-python -m tests.algorithms.network_runs ENV STEPS
+python -m tests.algorithms.network_runs NAME
 """
 
 import json
+import subprocess
 import sys
+from pathlib import Path
 
 import torch
 
-from steadyrl.algorithms.penalty import PenaltySettings
-from steadyrl.algorithms.ppo import PPO, PPOSettings
-from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
-from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts import Collector
+from steadyrl.runs.build import make_learner
+from steadyrl.runs.checks import config_from
 
-RATES = {"policy_rate": 1e-3, "value_rate": 1e-3}
-EPISODES = {"CartPole-v1": 8, "Pendulum-v1": 20}
-SETTINGS = {
-    "CartPole-v1": PPOSettings(PenaltySettings(lam=0.0), gamma=0.98, gae_lambda=0.9, minibatches=8, **RATES),
-    "Pendulum-v1": PPOSettings(PenaltySettings(lam=0.0), gamma=0.95, minibatches=32, **RATES),
-}
+PPO = {
+    "algorithm": "ppo", "lam": 0.0, "policy_rate": 1e-3, "value_rate": 1e-3, "max_grad_norm": 0.5, "hidden": [64, 64],
+    "output_gain": 0.1,
+}  # fmt: skip
+POLE = {
+    "env": "CartPole-v1", "lam": 0.1, "gamma": 0.99, "n": 10, "updates": 35, "limit": 200, "hidden": [32, 32],
+    "policy_rate": 1e-3,
+}  # fmt: skip
+RUNS = {
+    "ppo, pole": {
+        **PPO, "env": "CartPole-v1", "n": 8, "gamma": 0.98, "gae_lambda": 0.9, "minibatches": 8, "activation": "tanh",
+    },
+    "ppo, pendulum": {
+        **PPO, "env": "Pendulum-v1", "n": 20, "gamma": 0.95, "minibatches": 32, "tanh_mean": False,
+        "initial_log_std": -0.7,
+    },
+    "trvo, pole": {**POLE, "algorithm": "trvo"},
+    "mvpi, pole": {**POLE, "algorithm": "mvpi"},
+}  # fmt: skip
+STEPS = {"ppo, pole": 50_000, "ppo, pendulum": 44_000}
+"""Where a run ends after so many steps of the environment rather than after its updates."""
 
 
-def networks(env, collector):
-    """Policy and value function."""
-    shape = {"hidden": (64, 64), "activation": "tanh" if env == "CartPole-v1" else "relu"}
-    spaces = collector.observation_space, collector.action_space
-    value = ValueNetwork(collector.observation_space, **shape)
-    if env == "CartPole-v1":
-        return CategoricalNetwork(*spaces, output_gain=0.1, **shape), value
-    return GaussianNetwork(*spaces, output_gain=0.1, tanh_mean=False, initial_log_std=-0.7, **shape), value
-
-
-def main() -> None:
-    env, budget = sys.argv[1], int(sys.argv[2])
-    torch.set_num_threads(1)
-    collector = Collector(env)
-    learner = PPO(*networks(env, collector), SETTINGS[env])
+def train(name: str) -> list[float]:
+    config = config_from(RUNS[name])
+    collector = Collector(config.env, limit=config.limit)
+    learner = make_learner(config, collector.observation_space, collector.action_space)
     steps, returns = 0, []
-    while steps < budget:
-        batch = collector.collect(learner.policy, EPISODES[env], 0, len(returns))
+    while steps < STEPS[name] if name in STEPS else len(returns) < config.updates:
+        batch = collector.collect(learner.policy, config.n, 0, len(returns))
         learner.update(batch, len(returns))
         steps += batch.steps
         returns.append(float(batch.rewards.sum(axis=1).mean()))
-    sys.stdout.write(json.dumps(returns))
+    return returns
+
+
+def returns_of(name: str) -> list[float]:
+    """The return of every update, from a new process."""
+    command = [sys.executable, "-m", __name__, name]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(1)
+    sys.stdout.write(json.dumps(train(sys.argv[1])))

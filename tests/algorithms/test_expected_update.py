@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from steadyrl.algorithms.scores import step_weights
 
 from steadyrl import estimators, measures
+from steadyrl.algorithms.weights import step_weights
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts.returns import reward_to_go
 from tests.algorithms import mdp
@@ -12,6 +12,11 @@ from tests.algorithms import mdp
 ALL = mdp.enumerate_all()
 P = ALL.probabilities(mdp.THETA)
 SMOOTH = [name for name in measures.names() if not measures.get(name).facts.needs_density]
+
+
+def law_weights(to_go: np.ndarray, values: np.ndarray, penalties: np.ndarray) -> np.ndarray:
+    """Algorithm 1's weights where the trajectories are not n equally likely draws; c has its probabilities in it."""
+    return ALL.batch.n * P[:, None] * step_weights(to_go, values, 0.0, mdp.GAMMA) - penalties
 
 
 def table_score(weights: np.ndarray) -> np.ndarray:
@@ -45,7 +50,7 @@ def test_expected_reinforce_update_is_the_gradient_of_the_objective(name, lam):
     values = np.random.default_rng(0).normal(size=3)[ALL.batch.observations]
     c = estimators.influence.coefficients(measure, returns, P)
     to_go = reward_to_go(ALL.batch.rewards, mdp.GAMMA)
-    weights = step_weights(to_go, values, lam * c[:, None], mdp.GAMMA, P)
+    weights = law_weights(to_go, values, lam * c[:, None])
     np.testing.assert_allclose(table_score(weights), mdp.numerical_gradient(objective, mdp.THETA), atol=2e-6)
 
 
@@ -54,7 +59,7 @@ def test_expected_update_for_the_inter_quantile_range_is_its_influence():
     returns, measure = ALL.returns(), measures.inter_quantile_range
     c = estimators.influence.coefficients(measure, returns, P)
     zero = np.zeros(ALL.batch.rewards.shape)
-    found = -table_score(step_weights(zero, zero, c[:, None], mdp.GAMMA, P))
+    found = -table_score(law_weights(zero, zero, c[:, None]))
     influence, pi = measure.influence(returns, P), softmax(mdp.THETA)
     expected = np.zeros_like(pi)
     for i, steps in enumerate(ALL.batch.lengths):

@@ -33,7 +33,7 @@ class Steps(Protocol):
         ...
 
     def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
-        """Descend the mean of (V(s) - target)^2 over a part of the steps; that mean before the step."""
+        """One step that lowers the mean of (V(s) - target)^2 over a part of the steps; that mean before the step."""
         ...
 
     def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:

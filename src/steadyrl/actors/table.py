@@ -120,6 +120,7 @@ class TableActor(Stateful):
 
     def fit_values(self, batch: Batch, targets: Float[Array, "n T"]) -> float:
         """Trajectory by trajectory, in place."""
+        self._check(batch)
         return fit(self.value, batch, targets, self.value_rate)
 
     def begin(self, batch: Batch) -> bool:  # noqa: ARG002
@@ -278,7 +279,11 @@ def fit(table: Float[Array, " states"], batch: Batch, targets: Float[Array, "n T
 def approach(
     table: Float[Array, " states"], states: Int[IntArray, " k"], targets: Float[Array, " k"], rate: float
 ) -> float:
-    """Move each entry a share of the way to the mean target of its steps, in place; the mean square before that."""
+    """Move each entry a share of the way to the mean target of its steps, in place; the mean square before that.
+
+    So every state that was visited learns at one speed, be it visited once or in every episode, and no rate is too
+    high. The gradient of the mean over all steps would move a state by its share of the visits.
+    """
     error = table[states] - targets
     visits = np.maximum(np.bincount(states, minlength=table.size), 1)
     table -= min(rate, 1.0) * np.bincount(states, error, table.size) / visits

@@ -87,7 +87,8 @@ class PPO(Algorithm):
         "normalise_observations": True,
         "normalise_returns": True,
     }
-    table_defaults: ClassVar[Mapping[str, Any]] = {"policy_rate": 1.0, "value_rate": 0.5}
+    table_defaults: ClassVar[Mapping[str, Any]] = {"policy_rate": 1.0, "value_rate": 0.5, "optimiser": "sgd"}
+    """A plain step along a mean over steps, of which few are in any one state."""
 
     def __init__(
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000

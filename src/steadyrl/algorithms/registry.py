@@ -5,10 +5,10 @@ import difflib
 import re
 import warnings
 from importlib import import_module, metadata
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
-if TYPE_CHECKING:
-    from steadyrl.algorithms.algorithm import Algorithm
+from steadyrl.algorithms.algorithm import Algorithm, AlgorithmOptions
+from steadyrl.ground.option import options_of
 
 ENTRY_POINT_GROUP: Final = "steadyrl.algorithms"
 BUILT_IN: Final = {
@@ -28,8 +28,8 @@ BUILT_IN: Final = {
 }
 """The module of each, which is imported when the algorithm is first asked for."""
 
-Kind = TypeVar("Kind", bound="type[Algorithm]")
-_algorithms: dict[str, "type[Algorithm]"] = {}
+Kind = TypeVar("Kind", bound=type[Algorithm])
+_algorithms: dict[str, type[Algorithm]] = {}
 
 
 def register(algorithm: Kind) -> Kind:
@@ -42,8 +42,9 @@ def register(algorithm: Kind) -> Kind:
     name = algorithm.name
     if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}", name):
         raise ValueError(f"algorithm name {name!r}: use a small letter, then small letters, digits or '-'")
-    if not dataclasses.is_dataclass(algorithm.Options):
-        raise ValueError(f"algorithm {name!r}: its Options must be a frozen dataclass")
+    problem = _options_problem(algorithm.Options)
+    if problem is not None:
+        raise ValueError(f"algorithm {name!r}: {problem}")
     other = _algorithms.get(name)
     taken = name in BUILT_IN and algorithm.__module__ != f"{__package__}.{BUILT_IN[name]}"
     if taken or (other is not None and not _same_source(other, algorithm)):
@@ -53,7 +54,7 @@ def register(algorithm: Kind) -> Kind:
     return algorithm
 
 
-def get(name: str) -> "type[Algorithm]":
+def get(name: str) -> type[Algorithm]:
     """The algorithm of that name, or a ValueError with the names that are known."""
     if name not in _algorithms and name in BUILT_IN:
         import_module(f"{__package__}.{BUILT_IN[name]}")
@@ -79,6 +80,19 @@ def names() -> list[str]:
     return [*BUILT_IN, *(name for name in _algorithms if name not in BUILT_IN)]
 
 
+def _options_problem(options: type) -> str | None:
+    """What is wrong with the declaration of an algorithm's options, if anything is."""
+    if not dataclasses.is_dataclass(options) or not options.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        return "its Options must be a frozen dataclass"
+    if not issubclass(options, AlgorithmOptions):
+        return "its Options must inherit from AlgorithmOptions"
+    try:
+        options_of(options)
+    except (ValueError, NameError, TypeError) as error:  # a field without a sentence, or of a type nobody knows
+        return str(error)
+    return None
+
+
 def _entry_points(name: str) -> list[metadata.EntryPoint]:
     return list(metadata.entry_points(group=ENTRY_POINT_GROUP, name=name))
 
@@ -97,6 +111,6 @@ def _load(name: str, entries: list[metadata.EntryPoint]) -> None:
         raise ValueError(f"algorithm {name!r} of package {packages[0]} calls itself {algorithm.name!r}: it must not")
 
 
-def _same_source(old: "type[Algorithm]", new: "type[Algorithm]") -> bool:
+def _same_source(old: type[Algorithm], new: type[Algorithm]) -> bool:
     """Is this the same definition run again, as in a notebook?"""
     return (old.__module__, old.__qualname__) == (new.__module__, new.__qualname__)

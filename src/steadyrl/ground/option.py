@@ -128,7 +128,10 @@ def shown(value: Any) -> str:
     """A value as a user would write it: -1 for -1.0, and nothing longer than a line."""
     if type(value) is int and abs(value) >= 10**60:  # Python refuses to write the very longest
         return "a number of more than 60 digits"
-    text = repr(value).removesuffix(".0") if type(value) is float else repr(value)
+    try:
+        text = repr(value).removesuffix(".0") if type(value) is float else repr(value)
+    except (RecursionError, ValueError):  # tables in tables without end, or a list of such numbers
+        return f"a {type(value).__name__} that is too large to show"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

@@ -59,9 +59,12 @@ def _put(part: Any, name: str, state: Mapping[str, NDArray[Any]]) -> Any:
         return type(part)(state[name])
     elif _is_numbers(part):  # whose names may come with time
         return {key: float(array) for key, array in _below(name, state).items()}
+    elif hasattr(part, "state_dict"):
+        for key, tensor in part.state_dict().items():
+            _put(tensor, f"{name}.{key}", state)
     else:
-        for key, entry in _entries(part):
-            _put(entry, f"{name}.{key}", state)
+        for key, entry in part.items() if isinstance(part, Mapping) else enumerate(part):
+            part[key] = _put(entry, f"{name}.{key}", state)  # a number is not filled but replaced
     return part
 
 

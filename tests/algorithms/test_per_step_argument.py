@@ -7,13 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from steadyrl.algorithms.baselines import find
-from steadyrl.algorithms.baselines.table import TableActor, TableRates
-from steadyrl.algorithms.baselines.two_ways import WAYS, TwoWays, per_step_variance
-from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
 
-from steadyrl import measures
-from steadyrl.algorithms.penalty import PenaltySettings
+from steadyrl import algorithms, measures
+from steadyrl.actors.options import TableOptions
+from steadyrl.actors.table import TableActor
+from steadyrl.envs.two_ways import WAYS, TwoWays, per_step_variance
 from steadyrl.policies import TabularSoftmax
 from steadyrl.report import _per_step
 from steadyrl.rollouts import Collector
@@ -41,20 +39,19 @@ def both_ways(first):
     return type(parts[0])(**joined, outcomes={})
 
 
-def towards_the_better_way(learner, theta, first):
-    learner.update(both_ways(first), 0)
-    return theta(learner)[0, 1] - theta(learner)[0, 0]
+def towards_the_better_way(name, first, rate, **options):
+    """How much further an update has moved the better way's number than the other's."""
+    kind, actor = algorithms.get(name), TableActor(3, 2, TableOptions(rate, 0.1))
+    kind(actor, kind.Options(lam=LAM, gamma=GAMMA, **options)).update(both_ways(first), 0)
+    return actor.theta[0, 1] - actor.theta[0, 0]
 
 
 def per_step(name, first):
-    kind = find(name)
-    learner = kind(TableActor(3, 2, TableRates(0.02, 0.1)), kind.settings_type(PenaltySettings(lam=LAM), GAMMA))
-    return towards_the_better_way(learner, lambda it: it.actor.theta, first)
+    return towards_the_better_way(name, first, 0.02)
 
 
 def ours(measure, first):
-    learner = TabularReinforce(3, 2, TabularSettings(PenaltySettings(measure, LAM), GAMMA, 0.1, 0.1))
-    return towards_the_better_way(learner, lambda it: it.theta, first)
+    return towards_the_better_way("reinforce", first, 0.1, measure=measure)
 
 
 @pytest.mark.parametrize("first", FIRST)
@@ -93,7 +90,7 @@ def test_what_is_learned_and_its_picture(tmp_path):
         "print(json.dumps({k: v.tolist() for k, v in a.better.items()}))"
     )
     path = tmp_path / "argument.png"
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-c", program, str(path)], check=False, capture_output=True, text=True, cwd=root
     )

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from steadyrl.algorithms.baselines.mixed_policy import MixedPolicy, mixed
-from steadyrl.algorithms.baselines.mixture import Mixture, MixtureSettings
 
 from steadyrl import measures
+from steadyrl.algorithms.mixture import Mixture, MixtureOptions
 from steadyrl.policies import TabularSoftmax
+from steadyrl.policies.mixed import MixedPolicy, mixed
 from steadyrl.policies.tabular import softmax
-from tests.algorithms.baselines import even
-from tests.algorithms.baselines.even import ALL, GAMMA, PI, RATE, RETURNS
+from tests.algorithms import even
+from tests.algorithms.even import ALL, GAMMA, PI, RATE, RETURNS
 from tests.algorithms.mdp import numerical_gradient
 
 both = pytest.mark.parametrize("make", even.ACTORS.values(), ids=even.ACTORS)
@@ -19,10 +19,10 @@ NEUTRAL = (PI - W * AVERSE) / (1 - W)
 GATE = np.log(np.hstack([1 - W, W]))
 
 
-def mixture(make, **settings):
+def mixture(make, neutral=None, updates=1000, **options):
     """Parts whose mixture is PI, so that the batch of all trajectories is its law."""
-    actors = [make(np.log(NEUTRAL)), make(np.log(AVERSE)), make(GATE)]
-    return Mixture(*actors, MixtureSettings(gamma=GAMMA, **{"neutral_share": 0.0, **settings}))
+    parts = {"neutral": neutral or make(np.log(NEUTRAL)), "averse": make(np.log(AVERSE)), "gate": make(GATE)}
+    return Mixture(parts, MixtureOptions(gamma=GAMMA, **{"neutral_share": 0.0, **options}), updates=updates)
 
 
 def probabilities(averse, gate):
@@ -51,8 +51,7 @@ def test_pi_prime_and_w_ascend_cvar(make):
 
 @both
 def test_the_neutral_part_is_trained_first_by_reinforce(make):
-    learner = mixture(make, neutral_share=0.5, updates=4)
-    learner.neutral = learner.actor = make()
+    learner = mixture(make, make(), neutral_share=0.5, updates=4)
     learner.update(ALL.batch, 0)
     exact = numerical_gradient(lambda theta: ALL.probabilities(theta) @ RETURNS, even.THETA)
     np.testing.assert_allclose(even.moved(learner.neutral) / RATE, exact, atol=2e-6)

@@ -4,14 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from steadyrl.algorithms.baselines.perturbed import PerturbedSettings, gain
-from steadyrl.algorithms.baselines.smoothed_functional import SmoothedFunctional
-from steadyrl.algorithms.baselines.spsa import SPSA
 
-from steadyrl.algorithms.penalty import PenaltySettings
+from steadyrl.algorithms.perturbed import SPSA, PerturbedOptions, SmoothedFunctional, gain
 from steadyrl.ground import streams
-from tests.algorithms.baselines import even
-from tests.algorithms.baselines.even import ALL, GAMMA, RATE, RETURNS, THETA
+from tests.algorithms import even
+from tests.algorithms.even import ALL, GAMMA, RATE, RETURNS, THETA
 from tests.algorithms.mdp import numerical_gradient
 
 LAM = 0.3
@@ -58,7 +55,7 @@ def test_the_expected_step_is_the_gradient_as_beta_goes_to_zero(name):
 @pytest.mark.parametrize("name", KINDS)
 def test_one_step_takes_a_batch_of_theta_and_one_of_the_perturbed_policy(name, make):
     actor = make()
-    learner = KINDS[name](actor, PerturbedSettings(PenaltySettings(lam=LAM), GAMMA, perturbation=0.2), seed=7)
+    learner = KINDS[name](actor, PerturbedOptions(lam=LAM, gamma=GAMMA, perturbation=0.2), seed=7)
     before = actor.parameters()
     learner.update(ALL.batch, 0)
     delta = learner.draw(streams.generator(7, streams.ESTIMATOR, 0), before.size)
@@ -75,16 +72,24 @@ def test_one_step_takes_a_batch_of_theta_and_one_of_the_perturbed_policy(name, m
 
 
 def test_deltas_are_signs_and_normal_numbers():
-    settings, rng = PerturbedSettings(), np.random.default_rng(0)
-    signs = SPSA(even.table(), settings).draw(rng, 10_000)
+    options, rng = PerturbedOptions(), np.random.default_rng(0)
+    signs = SPSA(even.table(), options).draw(rng, 10_000)
     assert set(signs.tolist()) == {-1.0, 1.0}
     assert abs(signs.mean()) < 0.04
-    normal = SmoothedFunctional(even.table(), settings).draw(rng, 10_000)
+    normal = SmoothedFunctional(even.table(), options).draw(rng, 10_000)
     assert abs(normal.mean()) < 0.04
     assert normal.std() == pytest.approx(1.0, abs=0.03)
 
 
-@pytest.mark.parametrize("beta", [0.0, -1.0, np.nan, np.inf])
-def test_a_perturbation_of_nothing_is_refused(beta):
-    with pytest.raises(ValueError, match=f"perturbation = {beta}: must be > 0 and finite"):
-        SPSA(even.table(), PerturbedSettings(perturbation=beta))
+@pytest.mark.parametrize(
+    ("beta", "message"),
+    [
+        (0.0, "0: must be > 0"),
+        (-1.0, "-1: must be > 0"),
+        (np.nan, "nan: must be finite"),
+        (np.inf, "inf: must be finite"),
+    ],
+)
+def test_a_perturbation_of_nothing_is_refused(beta, message):
+    with pytest.raises(ValueError, match=f"^perturbation = {message}$"):
+        SPSA(even.table(), PerturbedOptions(perturbation=beta))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from steadyrl.algorithms import _tabular_kernel as kernel
+from steadyrl.algorithms import reinforce_kernel as kernel
 from steadyrl.policies.tabular import softmax
 
 

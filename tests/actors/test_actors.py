@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from steadyrl.algorithms.baselines import _divergence
-from steadyrl.algorithms.baselines.network import NetworkActor, NetworkRates, conjugate_gradient
 
+from steadyrl.actors import divergence
+from steadyrl.actors.network import NetworkActor, conjugate_gradient
+from steadyrl.actors.options import NetworkOptions
 from steadyrl.policies.networks import GaussianNetwork
 from steadyrl.policies.tabular import softmax
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts import Collector
-from tests.algorithms.baselines import even
+from tests.algorithms import even
 from tests.algorithms.mdp import numerical_gradient
 
 BATCH = even.ALL.batch
@@ -87,7 +88,7 @@ def test_divergence_is_the_mean_kl_of_the_steps(make):
 def gaussian():
     space = spaces.Box(-2.0, 2.0, (2,), np.float32)
     policy = GaussianNetwork(spaces.Box(-1.0, 1.0, (3,), np.float32), space, hidden=(5,), dtype=torch.float64)
-    return NetworkActor(policy, ValueNetwork(policy.observation_space, hidden=(4,)), NetworkRates(), damping=0.0)
+    return NetworkActor(policy, ValueNetwork(policy.observation_space, hidden=(4,)), NetworkOptions(), damping=0.0)
 
 
 def test_divergence_of_normal_policies_is_that_of_torch_and_its_curvature_the_fisher_information():
@@ -109,14 +110,14 @@ def test_divergence_of_normal_policies_is_that_of_torch_and_its_curvature_the_fi
 
 
 def test_a_choice_has_no_divergence_from_a_number():
-    normal = _divergence.Normal(torch.zeros(3, 2), torch.zeros(2))
+    normal = divergence.Normal(torch.zeros(3, 2), torch.zeros(2))
     with pytest.raises(TypeError, match="old is Normal, new is Choices: both must be of one kind"):
-        _divergence.divergence(normal, _divergence.Choices((torch.zeros(3, 2),)))
+        divergence.divergence(normal, divergence.Choices((torch.zeros(3, 2),)))
 
 
 def _one_number(collector):
     policy = GaussianNetwork(collector.observation_space, collector.action_space, hidden=(4,))
-    return NetworkActor(policy, ValueNetwork(collector.observation_space, hidden=(4,)), NetworkRates())
+    return NetworkActor(policy, ValueNetwork(collector.observation_space, hidden=(4,)), NetworkOptions())
 
 
 def _with_two_numbers(batch):

@@ -1,12 +1,8 @@
-"""The baselines on the Maze: who takes the long way, who the short one, and who neither."""
+"""The algorithms on the Maze: who takes the long way, who the short one, and who neither."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
-import numpy as np
 import pytest
+
+from tests.algorithms import maze_runs
 
 LONG = {
     "tamar": {"lam": 2e-5, "policy_rate": 1e-3, "updates": 1500},
@@ -19,8 +15,10 @@ LONG = {
 }
 NEUTRAL = {
     "risk-neutral-reinforce": {"policy_rate": 3e-3, "updates": 1000},
-    "risk-neutral-ppo": {"policy_rate": 1e-2, "hidden": [], "inner_updates": 3, "gamma": 0.999, "updates": 250},
-}
+    "risk-neutral-ppo": {
+        "policy": "network", "policy_rate": 1e-2, "hidden": [], "inner_updates": 3, "gamma": 0.999, "updates": 250,
+    },
+}  # fmt: skip
 STUCK = {
     "mean-semivariance": {"lam": 0.1, "policy_rate": 1e-3, "updates": 300},
     "mixture": {"policy_rate": 3e-3, "neutral_share": 0.5, "updates": 1000},
@@ -29,35 +27,26 @@ STUCK = {
 
 @pytest.fixture(scope="module")
 def ways():
-    """Shares of the long and the short way, (seeds, 2), by method."""
+    """Shares of the long and the short way for each seed, by method."""
     cases = {name: {"algorithm": name, **fields} for name, fields in (LONG | NEUTRAL | STUCK).items()}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.algorithms.baselines.maze_runs"],
-        check=False,
-        input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[3],
-    )
-    assert done.returncode == 0, done.stderr
-    return {name: np.array(found) for name, found in json.loads(done.stdout).items()}
+    return maze_runs.trained(cases, seeds=2, last=50)
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_it_learns_the_long_way(name, ways):
-    assert (ways[name][:, 0] > 0.9).all()
+    assert (ways[name]["long"] > 0.9).all()
 
 
 @pytest.mark.parametrize("name", NEUTRAL)
 def test_without_risk_the_short_way(name, ways):
-    assert (ways[name][:, 1] > 0.9).all()
+    assert (ways[name]["short"] > 0.9).all()
 
 
 def test_an_average_over_steps_stays_away_from_red_and_does_not_look_for_the_goal(ways):
-    long, short = ways["mean-semivariance"].T
+    long, short = ways["mean-semivariance"]["long"], ways["mean-semivariance"]["short"]
     assert (short < 0.05).all()
     assert (long + short < 0.5).all()
 
 
 def test_a_mixture_with_a_trained_risk_neutral_part_stays_on_its_way(ways):
-    assert (ways["mixture"][:, 1] > 0.9).all()
+    assert (ways["mixture"]["short"] > 0.9).all()

@@ -10,9 +10,10 @@ from itertools import product
 import numpy as np
 import torch
 from gymnasium import spaces
-from steadyrl.algorithms.baselines.network import NetworkActor, NetworkRates
-from steadyrl.algorithms.baselines.table import TableActor, TableRates
 
+from steadyrl.actors.network import NetworkActor
+from steadyrl.actors.options import NetworkOptions, TableOptions
+from steadyrl.actors.table import TableActor
 from steadyrl.policies.networks import CategoricalNetwork
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
@@ -68,13 +69,13 @@ ALL = enumerate_all()
 RETURNS = ALL.batch.rewards @ GAMMA ** np.arange(STEPS)
 
 
-def table(theta=THETA, value=(0.3, -0.7, 1.1)):
-    actor = TableActor(*theta.shape, TableRates(RATE, 0.1))
+def table(theta=THETA, value=(0.3, -0.7, 1.1), rate=RATE):
+    actor = TableActor(*theta.shape, TableOptions(rate, 0.1))
     actor.theta, actor.value = theta.copy(), np.array(value)
     return actor
 
 
-def network(theta=THETA, optimiser="sgd", damping=1e-9):
+def network(theta=THETA, optimiser="sgd", damping=1e-9, rate=RATE):
     """A network without hidden layers on one-hot states, whose weights are a table."""
     states, actions = spaces.Discrete(theta.shape[0]), spaces.Discrete(theta.shape[1])
     policy = CategoricalNetwork(states, actions, hidden=(), dtype=torch.float64)
@@ -83,7 +84,7 @@ def network(theta=THETA, optimiser="sgd", damping=1e-9):
         weight.copy_(torch.from_numpy(theta.copy()))
         bias.zero_()
     value = ValueNetwork(states, hidden=(4,), dtype=torch.float64)
-    return NetworkActor(policy, value, NetworkRates(RATE, 0.1, optimiser), damping)
+    return NetworkActor(policy, value, NetworkOptions(rate, 0.1, optimiser), damping=damping)
 
 
 ACTORS = {"table": table, "network": network}
