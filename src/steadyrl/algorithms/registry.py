@@ -5,10 +5,9 @@ import difflib
 import re
 import warnings
 from importlib import import_module, metadata
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
-if TYPE_CHECKING:
-    from steadyrl.algorithms.algorithm import Algorithm
+from steadyrl.algorithms.algorithm import Algorithm
 
 ENTRY_POINT_GROUP: Final = "steadyrl.algorithms"
 BUILT_IN: Final = {
@@ -28,8 +27,8 @@ BUILT_IN: Final = {
 }
 """The module of each, which is imported when the algorithm is first asked for."""
 
-Kind = TypeVar("Kind", bound="type[Algorithm]")
-_algorithms: dict[str, "type[Algorithm]"] = {}
+Kind = TypeVar("Kind", bound=type[Algorithm])
+_algorithms: dict[str, type[Algorithm]] = {}
 
 
 def register(algorithm: Kind) -> Kind:
@@ -53,7 +52,7 @@ def register(algorithm: Kind) -> Kind:
     return algorithm
 
 
-def get(name: str) -> "type[Algorithm]":
+def get(name: str) -> type[Algorithm]:
     """The algorithm of that name, or a ValueError with the names that are known."""
     if name not in _algorithms and name in BUILT_IN:
         import_module(f"{__package__}.{BUILT_IN[name]}")
@@ -97,6 +96,6 @@ def _load(name: str, entries: list[metadata.EntryPoint]) -> None:
         raise ValueError(f"algorithm {name!r} of package {packages[0]} calls itself {algorithm.name!r}: it must not")
 
 
-def _same_source(old: "type[Algorithm]", new: "type[Algorithm]") -> bool:
+def _same_source(old: type[Algorithm], new: type[Algorithm]) -> bool:
     """Is this the same definition run again, as in a notebook?"""
     return (old.__module__, old.__qualname__) == (new.__module__, new.__qualname__)
