@@ -53,4 +53,4 @@ def make_actor(
 
 
 def _starts_at_0(space: spaces.Space[Any]) -> bool:
-    return isinstance(space, spaces.Discrete) and space.start == 0
+    return isinstance(space, spaces.Discrete) and bool(space.start == 0)
