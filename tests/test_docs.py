@@ -169,7 +169,8 @@ def test_the_settings_name_no_address_to_fetch_from():
 
 
 MODULES = (
-    "algorithms", "estimators", "evaluate", "envs", "measures", "policies", "rollouts", "runs", "studies", "ground", "actors",
+    "algorithms", "estimators", "evaluate", "envs", "measures", "policies", "rollouts", "runs", "studies",
+    "ground", "actors",
 )  # fmt: skip
 DOTTED = re.compile(rf"`(?:steadyrl\.)?((?:{'|'.join(MODULES)})(?:\.\w+)+)(?:\([^`]*\))?`")
 

@@ -12,7 +12,8 @@ import pytest
 from steadyrl.cli import main
 from steadyrl.ground.files import MOST_BYTES
 from steadyrl.runs import folder, load
-from steadyrl.studies import attempts, results, study as studies
+from steadyrl.studies import attempts, results
+from steadyrl.studies import study as studies
 from tests.faults.small import MAZE, OPTIONS
 
 # Text without end

@@ -52,7 +52,8 @@ def answers(installed, tmp_path_factory):
         f'env = "{MAZE}"\nalgorithm = "exponential-utility"\naversion = 0.3\nn = 4\nupdates = 3\n'
     )
     (at / "study.toml").write_text(
-        f'seeds = 2\n[run]\nenv = "{MAZE}"\nalgorithm = "exponential-utility"\nn = 4\nupdates = 3\n[grid]\naversion = [0.1, 0.3]\n'
+        f'seeds = 2\n[run]\nenv = "{MAZE}"\nalgorithm = "exponential-utility"\nn = 4\nupdates = 3\n'
+        "[grid]\naversion = [0.1, 0.3]\n"
     )
     lines = {
         "table": ["train", MAZE, *SHORT, "--aversion", "0.3", "--out", f"{at}/table"],
@@ -200,7 +201,8 @@ def another(tmp_path):
 
 
 def test_two_packages_with_one_name_are_refused_with_both_named(installed, another, tmp_path):
-    both = "algorithm 'exponential-utility' is offered by steadyrl-exponential and steadyrl-other: uninstall all but one of them"
+    packages = "steadyrl-exponential and steadyrl-other"
+    both = f"algorithm 'exponential-utility' is offered by {packages}: uninstall all but one of them"
     lines = [
         ["train", MAZE, *SHORT, "--out", f"{tmp_path}/run"],
         ["train", MAZE, "--n", "4", "--updates", "3", "--quiet", "--out", f"{tmp_path}/ours"],
