@@ -13,7 +13,6 @@ from typing import Any, Final, Literal
 
 from steadyrl import algorithms
 from steadyrl.actors.make import NAMES, OPTIONS, Kind
-from steadyrl.algorithms import Algorithm
 from steadyrl.ground.option import Option, option, options_of, plain, shown
 
 MILLION: Final = 1_000_000
@@ -170,7 +169,7 @@ def config_hash(config: RunConfig) -> str:
 
 
 @cache
-def _layout(algorithm: type[Algorithm]) -> tuple[dict[str, Option], dict[str, Any]]:
+def _layout(algorithm: Any) -> tuple[dict[str, Option], dict[str, Any]]:
     """Every option of a run of this algorithm, in order; and the defaults of those that are not an actor's."""
     own = {**run_options(), **options_of(algorithm.Options)}
     return {**own, **actor_options(algorithm.name)}, {name: declared.default for name, declared in own.items()}
