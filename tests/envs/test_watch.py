@@ -6,12 +6,21 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from PIL import Image
-from steadyrl.cli._envs import envs
-from steadyrl.cli._watch import watch
 
+from steadyrl.cli.envs import envs
+from steadyrl.cli.parser import Parser
+from steadyrl.cli.watch import add_options
+from steadyrl.cli.watch import watch as command
 from steadyrl.envs import DOMAINS, _frames, _video
 
 IDS = [domain.id for domain in DOMAINS]
+
+
+def watch(*env, **options):
+    """The command with the defaults that it has on the command line."""
+    parser = Parser("steadyrl watch", None)
+    add_options(parser, [])
+    command(**(parser.read(env) | options))
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +121,7 @@ def test_the_caption_is_red_on_risky_steps_and_keeps_the_picture():
 
 
 def test_envs_lists_every_domain_with_its_parameters(capsys):
-    envs()
+    envs(as_json=False)
     text = capsys.readouterr().out
     for domain in DOMAINS:
         assert domain.id in text

@@ -7,15 +7,14 @@ import re
 import subprocess
 import sys
 import time
-import typing
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyrl import measures
+from steadyrl import algorithms, measures
 from steadyrl.runs import BadInputError, from_toml, to_toml
-from steadyrl.runs.checks import config_from
-from steadyrl.runs.config import RunConfig, config_hash, field_types
+from steadyrl.runs.checks import config_from, known_options
+from steadyrl.runs.config import RunConfig, all_options, config_hash
 from tests.faults import LONG, ROOT, figure
 from tests.faults.small import MAZE
 
@@ -31,21 +30,26 @@ NEVER = {
     bool: [0, 1, "true", "", 1.0, [], {}, math.nan],
     str: ["", 3, True, 0.5, [], ["x"], {}, "\ud800"],
     tuple: [3, "64", [0], [True], ["8"], [2**17], [1.5], [-1], {}, [[8]], [math.nan]],
+    "algorithm": ["", "nope", "REINFORCE", 3, True, [], ["ppo"], {}, math.nan],
     "choice": ["", "nope", "REINFORCE", 3, True, [], ["adam"], {}, math.nan],
     "table": [[], 3, "x", True, {"x": math.nan}, {"x": {}}, {"x": None}, {"x": 10**400}, {"x": DEEP}, {"\ud800": 1}],
 }
 """What is wrong in a field of each kind, whatever the field."""
 
 
+OPTIONS = known_options("reinforce")
+
+
 def kind_of(name):
-    kind = field_types()[name][0]
-    origin = typing.get_origin(kind)
-    return {typing.Literal: "choice", tuple: tuple, None: kind}.get(origin, "table")
+    declared = OPTIONS[name]
+    if name == "algorithm" or declared.choices:
+        return "algorithm" if name == "algorithm" else "choice"
+    return tuple if declared.is_list else "table" if declared.is_table else declared.kind
 
 
 @st.composite
 def one_to_four_wrong_fields(draw):
-    names = draw(st.lists(st.sampled_from(list(field_types())), min_size=1, max_size=4, unique=True))
+    names = draw(st.lists(st.sampled_from(list(OPTIONS)), min_size=1, max_size=4, unique=True))
     return {name: draw(st.sampled_from(NEVER[kind_of(name)])) for name in names}
 
 
@@ -65,7 +69,7 @@ def answer(fields, which):
 def test_every_wrong_field_is_named_and_no_other(wrong):
     said = answer({"env": MAZE, **wrong}, "named")
     assert isinstance(said, str)
-    named = [name for name in field_types() if re.search(rf"(^|; ){name}(\.\S*)? = ", said)]
+    named = [name for name in all_options() if re.search(rf"(^|; ){name}(\.\S*)? = ", said)]
     assert sorted(named) == sorted(wrong)
 
 
@@ -84,9 +88,9 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=5,
 )
-words = [choice for kind, _ in field_types().values() for choice in typing.get_args(kind) if isinstance(choice, str)]
+words = [*algorithms.names(), *(choice for declared in all_options().values() for choice in declared.choices)]
 likely = st.one_of(anything, st.sampled_from([*words, *measures.names(), MAZE, "influence", "paper", "jackknife"]))
-keys = st.one_of(st.sampled_from(list(field_types())), st.text(max_size=6))
+keys = st.one_of(st.sampled_from(list(all_options())), st.text(max_size=6))
 
 
 @settings(max_examples=CONFIGS)
@@ -111,7 +115,7 @@ def test_none_of_them_took_a_second():
 
 CHOICES = {
     "env": [MAZE, MAZE, "CartPole-v1", "Pendulum-v1", "NoSuchEnv-v0", 3],
-    "algorithm": [*typing.get_args(field_types()["algorithm"][0]), "a2c"],
+    "algorithm": [*algorithms.names(), "a2c"],
     "policy": ["auto", "tabular", "network"],
     "backend": ["auto", "gymnasium", "fastest"],
     "n": [1, 2, 5, 10, 20, 0, -1, 2.5, True],

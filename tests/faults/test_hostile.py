@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
+from steadyrl.ground import state as states
 from steadyrl.policies import storage
 from steadyrl.runs import CorruptError, checkpoint, load, record
 from steadyrl.runs import run as runs_run
@@ -85,20 +86,28 @@ def tensors(header, content=b"", length=None):
     return struct.pack("<Q", len(text) if length is None else length) + text + content
 
 
-HUGE = {"theta": {"dtype": "F64", "shape": [2**40, 2**20], "data_offsets": [0, 2**63]}}
+HUGE = {"actors.policy.theta": {"dtype": "F64", "shape": [2**40, 2**20], "data_offsets": [0, 2**63]}}
 LIES = {
     "nothing": b"",
     "a header of 2^60 bytes": tensors({}, length=2**60),
     "a header of 2^64 - 1 bytes": tensors({}, length=2**64 - 1),
     "an array of 2^63 bytes": tensors(HUGE),
-    "a shape that overflows": tensors({"theta": {"dtype": "F64", "shape": [2**63, 2**63], "data_offsets": [0, 8]}}),
-    "offsets that go backwards": tensors({"theta": {"dtype": "F64", "shape": [1], "data_offsets": [8, 0]}}, b"8" * 8),
-    "an unknown kind": tensors({"theta": {"dtype": "PICKLE", "shape": [8], "data_offsets": [0, 8]}}, b"8" * 8),
-    "a kind that NumPy lacks": tensors({"theta": {"dtype": "BF16", "shape": [4], "data_offsets": [0, 8]}}, b"8" * 8),
+    "a shape that overflows": tensors(
+        {"actors.policy.theta": {"dtype": "F64", "shape": [2**63, 2**63], "data_offsets": [0, 8]}}
+    ),
+    "offsets that go backwards": tensors(
+        {"actors.policy.theta": {"dtype": "F64", "shape": [1], "data_offsets": [8, 0]}}, b"8" * 8
+    ),
+    "an unknown kind": tensors(
+        {"actors.policy.theta": {"dtype": "PICKLE", "shape": [8], "data_offsets": [0, 8]}}, b"8" * 8
+    ),
+    "a kind that NumPy lacks": tensors(
+        {"actors.policy.theta": {"dtype": "BF16", "shape": [4], "data_offsets": [0, 8]}}, b"8" * 8
+    ),
     "a header without end": tensors(b'{"a":' * 100_000),
     "a zip file": b"PK\x03\x04" + b"\0" * 100,
     "no arrays": safetensors.numpy.save({}),
-    "one array": safetensors.numpy.save({"theta": np.zeros((36, 4))}),
+    "one array": safetensors.numpy.save({"actors.policy.theta": np.zeros((36, 4))}),
 }
 
 
@@ -146,7 +155,7 @@ def test_metrics_that_are_said_to_fill_the_disk_are_not_read(unfinished, refused
     assert "says 1000000000000000" in refused("train", *OPTIONS, "--out", unfinished, codes=(4,))
 
 
-def rewritten(path, **arrays):
+def rewritten(path, arrays):
     """A checkpoint with other arrays."""
     header, payload = parts(path)
     state = safetensors.numpy.load(payload) | arrays
@@ -154,23 +163,27 @@ def rewritten(path, **arrays):
 
 
 WRONG_SHAPES = [
-    {"theta": np.ones((1, 4))},
-    {"theta": np.ones((36, 4), dtype=np.float32)},
-    {"value": np.ones(1)},
-    {"penalty.lam": np.ones(3)},
+    {"actors.policy.theta": np.ones((1, 4))},
+    {"actors.policy.theta": np.ones((36, 4), dtype=np.float32)},
+    {"actors.policy.value": np.ones(1)},
+    {"penalty.weight": np.ones(3)},
 ]
 
 
 @pytest.mark.parametrize("arrays", WRONG_SHAPES)
 def test_arrays_of_another_shape_are_refused(arrays, unfinished, refused):
-    rewritten(unfinished / "ckpt-4", **arrays)
+    rewritten(unfinished / "ckpt-4", arrays)
     assert f"does not fit the run: {next(iter(arrays))} is" in refused("evaluate", unfinished, codes=(4,))
 
 
 def test_without_the_look_at_shapes_a_wrong_array_would_be_spread_over_the_table(unfinished, monkeypatch):
-    rewritten(unfinished / "ckpt-4", theta=np.ones((1, 4)))
+    rewritten(unfinished / "ckpt-4", {"actors.policy.theta": np.ones((1, 4))})
     monkeypatch.setattr(runs_run, "restore", lambda learner, found, name: learner.restore(found.state))
-    assert (load(unfinished).policy.theta == 1.0).all()
+    with pytest.raises(ValueError, match=r"theta is float64 of shape \(1, 4\), must be float64 of \(36, 4\)"):
+        load(unfinished)  # the learner looks, too
+    with monkeypatch.context() as without:
+        without.setattr(states, "_fill", lambda own, name, array: np.copyto(own, array))
+        assert (load(unfinished).policy.theta == 1.0).all()
     monkeypatch.setattr(runs_run, "restore", record.restore)
     with pytest.raises(CorruptError, match="does not fit the run"):
         load(unfinished)

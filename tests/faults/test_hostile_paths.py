@@ -118,7 +118,7 @@ def of_a_stranger(path, env):
     config = RunConfig(env, **FIELDS)
     folder.begin(path, config)
     (path / "metrics.jsonl").write_bytes(b"")
-    state = {"theta": np.zeros((36, 4))}
+    state = {"actors.policy.theta": np.zeros((36, 4))}
     empty = hashlib.sha256(b"").hexdigest()
     checkpoint.write(path, checkpoint.Checkpoint(4, folder.config_hash(config), 1, 1, 0, empty, False, state))
     folder.finish(path, "finished", 4)

@@ -10,8 +10,10 @@ import sys
 import pytest
 
 from steadyrl.cli import main
-from steadyrl.runs import load, untrusted
+from steadyrl.ground.files import MOST_BYTES
+from steadyrl.runs import folder, load
 from steadyrl.studies import attempts, results
+from steadyrl.studies import study as studies
 from tests.faults.small import MAZE, OPTIONS
 
 # Text without end
@@ -24,7 +26,7 @@ DEEP_TOML = {
     "headers": b"[" + b".".join([b"grid"] * 3000) + b"]",
     "a number": b"n = " + b"9" * 2_000_000,
     "a float": b"lam = " + b"9" * 2_000_000 + b".5",
-    "too much": b"#" * (untrusted.MOST_BYTES + 1),
+    "too much": b"#" * (MOST_BYTES + 1),
 }
 
 
@@ -50,24 +52,24 @@ def test_a_grid_without_end_is_refused(refused, tmp_path):
 DEEP_JSON = {
     "lists": b'{"format": ' + b"[" * 100_000,
     "objects": b'{"format": ' + b'{"a": ' * 100_000,
-    "closed lists": b'{"format": 1, "config": {"env_options": {"x": ' + b"[" * 500 + b"]" * 500 + b"}}}",
+    "closed lists": b'{"format": VERSION, "config": {"env_options": {"x": ' + b"[" * 500 + b"]" * 500 + b"}}}",
     "a number": b'{"format": ' + b"9" * 2_000_000 + b"}",
-    "infinity": b'{"format": 1, "status": "finished", "update": 1e999, "sha256": {}, "runs": 1e999, "name": 1}',
-    "too much": b" " * (untrusted.MOST_BYTES + 1),
+    "infinity": b'{"format": VERSION, "status": "finished", "update": 1e999, "sha256": {}, "runs": 1e999, "name": 1}',
+    "too much": b" " * (MOST_BYTES + 1),
 }
 
 
 @pytest.mark.parametrize("name", DEEP_JSON)
 @pytest.mark.parametrize("file", ["run.json", "done.json"])
 def test_json_without_end_is_refused(file, name, run, refused):
-    (run / file).write_bytes(DEEP_JSON[name])
+    (run / file).write_bytes(DEEP_JSON[name].replace(b"VERSION", str(folder.FORMAT).encode()))
     refused("train", *OPTIONS, "--out", run, codes=(4,))
     refused("evaluate", run, codes=(4,))
 
 
 @pytest.mark.parametrize("name", DEEP_JSON)
 def test_json_without_end_is_refused_in_a_study(name, study, refused):
-    (study / "study.json").write_bytes(DEEP_JSON[name])
+    (study / "study.json").write_bytes(DEEP_JSON[name].replace(b"VERSION", str(studies.FORMAT).encode()))
     refused("report", study, codes=(4,))
 
 
@@ -83,7 +85,8 @@ def test_a_config_that_lies_is_damage_to_its_run(study, trained, capsys):
         text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
         name = hashlib.sha256(text.encode()).hexdigest()[:12]
         (study / "runs" / name).mkdir()
-        (study / "runs" / name / "run.json").write_text(json.dumps({"format": 1, "config": fields, "versions": {}}))
+        content_of_run = {"format": folder.FORMAT, "config": fields, "versions": {}}
+        (study / "runs" / name / "run.json").write_text(json.dumps(content_of_run))
         content["runs"].append(name)
     (study / "study.json").write_text(json.dumps(content))
     assert [run.status for run in results.read(study).runs] == ["finished"] + ["damaged"] * len(CONFIGS)

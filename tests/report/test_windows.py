@@ -19,7 +19,7 @@ OURS, PAPERS = (json.dumps({"estimator": estimator}) for estimator in ("influenc
 def made(fails=lambda config: False):
     """A study of two measures, three lambdas each, in which the given runs fail."""
     configs = [
-        RunConfig("steadyrl/Maze-v0", {"noise": noise}, measure=measure, estimator=estimator, lam=lam)
+        RunConfig("steadyrl/Maze-v0", env_options={"noise": noise}, measure=measure, estimator=estimator, lam=lam)
         for measure, estimator, noise in product(LAMS, ("influence", "paper"), NOISES)
         for lam in LAMS[measure]
     ]

@@ -10,8 +10,8 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import TimeLimit, TransformReward
 
 import steadyrl
-from steadyrl.ground import streams
 from steadyrl.envs import Above, Gaussian, MazeEnv, RiskyRegion
+from steadyrl.ground import streams
 from steadyrl.policies import RandomPolicy, TabularSoftmax
 from steadyrl.rollouts import Batch, Collector, EpisodeError, collect
 from steadyrl.rollouts.episodes import AHEAD, episode_seeds

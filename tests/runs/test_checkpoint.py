@@ -71,7 +71,7 @@ def test_another_format_is_refused_with_both_versions(monkeypatch):
     monkeypatch.setattr(checkpoint, "FORMAT", 7)
     raw = to_bytes(some())
     monkeypatch.undo()
-    with pytest.raises(CorruptError, match="file: format 7, but this version of steadyrl reads format 1"):
+    with pytest.raises(CorruptError, match="file: format 7, but this version of steadyrl reads format 2"):
         from_bytes(raw, "file")
 
 

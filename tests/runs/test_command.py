@@ -1,15 +1,17 @@
 """`steadyrl train` and `steadyrl evaluate`: every mistake is one line and the right exit code."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from steadyrl import algorithms
 from steadyrl.cli import main
-from steadyrl.runs import RunConfig, to_toml
-from steadyrl.runs.config import field_docs
+from steadyrl.runs import BadInputError, RunConfig, to_toml, train
+from steadyrl.runs.config import actor_options, algorithm_options, run_options
 
 ROOT = Path(__file__).parents[2]
 MAZE = "steadyrl/Maze-v0"
@@ -66,10 +68,53 @@ TABLE = {
         "the paper's estimator of semi_variance splits the trajectories in two: n = 2 is too few, it needs at least 3",
     ),
     "all wrong fields at once": (
-        [MAZE, "--lam", "-1", "--n", "0", "--policy-rate", "0", "--gamma", "nan", "--updates", "True", "--clip", "inf"],
+        [
+            MAZE,
+            "--lam",
+            "-1",
+            "--n",
+            "0",
+            "--policy-rate",
+            "0",
+            "--gamma",
+            "nan",
+            "--updates",
+            "True",
+            "--dual-rate",
+            "inf",
+        ],
         2,
-        "n = 0: must be >= 1; updates = 'True': must be a whole number; lam = -1: must be >= 0; "
-        "gamma = nan: must be finite; policy_rate = 0: must be > 0; clip = inf: must be finite",
+        "n = 0: must be >= 1; updates = 'True': must be a whole number; gamma = nan: must be finite; "
+        "lam = -1: must be >= 0; dual_rate = inf: must be finite; policy_rate = 0: must be > 0",
+    ),
+    "a negative number with an exponent": ([MAZE, "--lam", "-1e-3"], 2, "lam = -0.001: must be >= 0"),
+    "minus infinity": ([MAZE, "--lam", "-inf"], 2, "lam = -inf: must be finite"),
+    "an option of another algorithm": (
+        [MAZE, "--clip", "0.1"],
+        2,
+        "clip = 0.1: must be left out with algorithm = reinforce: "
+        "it is an option of ppo, risk-neutral-ppo, mvpi or mean-semivariance",
+    ),
+    "an unknown algorithm": (
+        [MAZE, "--algorithm", "renforce"],
+        2,
+        f"algorithm = 'renforce': did you mean 'reinforce'? known are {', '.join(algorithms.names())}",
+    ),
+    "an unknown algorithm in a file": (
+        ["--config", "{at}/algorithm.toml"],
+        2,
+        f"algorithm = 'pp0': did you mean 'ppo'? known are {', '.join(algorithms.names())}",
+    ),
+    "an unknown option": ([MAZE, "--lamda", "1"], 2, "unknown option '--lamda': did you mean --lam?"),
+    "an option of a network on a table": (
+        [MAZE, "--hidden", "8"],
+        2,
+        f"hidden = [8]: must be left out: {MAZE} is learned by a table; policy = network would have it",
+    ),
+    "an option of real actions on choices": (
+        ["CartPole-v1", "--tanh-mean", "false"],
+        2,
+        "tanh_mean = False: must be left out: CartPole-v1 is learned by a network",
     ),
     "alpha out of range": (
         [MAZE, "--measure", "cvar_deviation", "--measure-params", "alpha=2"],
@@ -123,6 +168,7 @@ def answers(tmp_path_factory):
     at = tmp_path_factory.mktemp("table")
     (at / "file").write_text("")
     (at / "import.toml").write_text('env = "tests.runs.envs:Walk-v0"\n')
+    (at / "algorithm.toml").write_text(f'env = "{MAZE}"\nalgorithm = "pp0"\n')
     (at / "typo.toml").write_text(f'env = "{MAZE}"\nlamda = 1.0\nn = true\n')
     commands = [["train", MAZE, *SHORT, "--out", f"{at}/{name}"] for name in ("done", "bad")]
     assert [code for code, _, _ in run(commands)] == [0, 0]
@@ -174,12 +220,41 @@ def test_train_again_evaluate_and_change_by_file(tmp_path, capsys):
     assert f"Risk-averse rate: {told['risk_averse']:.3f}. Mean length: {told['length']:.1f} steps." in table
 
 
-def test_help_has_every_option_with_what_it_means(capsys):
-    assert main(["train", "--help"]) == 0
-    told = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    for name, meaning in field_docs().items():
-        assert name == "env" or f"--{name.replace('_', '-')} " in told
-        assert " ".join(meaning.split()) in told
+@pytest.mark.parametrize("algorithm", algorithms.names())
+def test_help_has_every_option_of_the_algorithm_with_what_it_means_and_no_other(algorithm, capsys):
+    assert main(["train", "--algorithm", algorithm, "--help"]) == 0
+    text = capsys.readouterr().out
+    expected = {**run_options(), **algorithm_options(algorithm), **actor_options(algorithm)}
+    del expected["env"]
+    shown = set(re.findall(r"^  --([\w-]+)", text, flags=re.MULTILINE))
+    beside = {"config", "out", "quiet", "allow-import", "track"}
+    assert shown - beside == {name.replace("_", "-") for name in expected}
+    assert beside <= shown
+    words = re.sub(r"\s+", "", text)  # a long line may be broken anywhere
+    for declared in expected.values():
+        assert re.sub(r"\s+", "", declared.about) in words
+
+
+def test_help_takes_the_algorithm_from_a_file(tmp_path, capsys):
+    (tmp_path / "run.toml").write_text('algorithm = "ppo"\n')
+    assert main(["train", "--config", str(tmp_path / "run.toml"), "--help"]) == 0
+    assert "--clip" in capsys.readouterr().out
+
+
+def test_an_option_of_another_algorithm_is_refused_by_the_same_sentence_everywhere(tmp_path, capsys):
+    out = tmp_path / "run"
+    sentence = (
+        "clip = 0.1: must be left out with algorithm = reinforce: "
+        "it is an option of ppo, risk-neutral-ppo, mvpi or mean-semivariance"
+    )
+    (tmp_path / "run.toml").write_text(f'env = "{MAZE}"\nclip = 0.1\n')
+    for arguments in ([MAZE, "--clip", "0.1"], ["--config", str(tmp_path / "run.toml")]):
+        assert main(["train", *arguments, "--out", str(out)]) == 2
+        assert capsys.readouterr().err == f"error: {sentence}\n"
+    with pytest.raises(BadInputError) as refused:
+        train(MAZE, clip=0.1, out=out)
+    assert str(refused.value) == sentence
+    assert not out.exists()
 
 
 def test_evaluate_refuses_what_is_no_run_and_what_imports(tmp_path, capsys):

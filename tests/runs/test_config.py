@@ -1,26 +1,22 @@
 """A config: refused with all that is wrong, written as TOML and read back the same, one hash for one config."""
 
-import dataclasses
 import hashlib
 import json
 import math
+import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from steadyrl.algorithms.baselines import options
-from steadyrl.algorithms.tabular import TabularSettings
 
-from steadyrl import measures
-from steadyrl.algorithms.ppo import PPOSettings
-from steadyrl.algorithms.reinforce import ReinforceSettings
+from steadyrl import algorithms, measures
 from steadyrl.runs import BadInputError, RunConfig, check, config_hash, from_toml, to_toml
-from steadyrl.runs.checks import PPO_ONLY, config_from, problems
-from steadyrl.runs.config import field_docs, field_types
+from steadyrl.runs.checks import config_from, known_options, problems
+from steadyrl.runs.config import all_options
 from steadyrl.runs.toml import read_file
 
 MAZE = {"env": "steadyrl/Maze-v0"}
-ALGORITHMS = f"{', '.join(options.ALL[:-1])} or {options.ALL[-1]}"
+ALGORITHMS = ", ".join(algorithms.names())
 
 WRONG = [
     ({"lam": -1}, "lam = -1: must be >= 0"),
@@ -44,8 +40,9 @@ WRONG = [
     ({"unit_free": 1}, "unit_free = 1: must be true or false"),
     ({"env": ""}, "env = '': must not be empty"),
     ({"env": "\ud800"}, "env = '\\ud800': must be text that UTF-8 can hold"),
-    ({"algorithm": "a2c"}, f"algorithm = 'a2c': must be {ALGORITHMS}"),
-    ({"algorithm": ["ppo"]}, f"algorithm = ['ppo']: must be {ALGORITHMS}"),
+    ({"algorithm": "a2c"}, f"algorithm = 'a2c': known are {ALGORITHMS}"),
+    ({"algorithm": "renforce"}, f"algorithm = 'renforce': did you mean 'reinforce'? known are {ALGORITHMS}"),
+    ({"algorithm": ["ppo"]}, "algorithm = ['ppo']: must be text"),
     ({"hidden": [64, True]}, "hidden = [64, True]: must be whole numbers from 1 to 65536"),
     ({"hidden": 64}, "hidden = 64: must be whole numbers from 1 to 65536"),
     ({"env_options": []}, "env_options = []: must be a table of names and values"),
@@ -54,8 +51,8 @@ WRONG = [
         "env_options.x = nan: must be text, true or false, a finite number, or a list of these",
     ),
     ({"lamda": 1.0}, "unknown field 'lamda': did you mean 'lam'?"),
-    ({"zeta": 0.3}, "zeta = 0.3: must be left out unless algorithm = ppo"),
-    ({"policy": "tabular", "algorithm": "ppo"}, "policy = 'tabular': must be auto or network with algorithm = ppo"),
+    ({"zeta": 0.3}, "zeta = 0.3: must be left out with algorithm = reinforce: it is an option of ppo"),
+    ({"policy": "tabular", "hidden": [8]}, "hidden = [8]: must be left out: it is an option of a network"),
     ({"estimator": "magic"}, "unknown estimator 'magic': known are influence, jackknife, paper"),
     (
         {"estimator": "paper", "estimator_options": {"mmd_sign": "x"}},
@@ -89,12 +86,12 @@ def test_a_wrong_field_is_refused_with_its_value_and_what_is_accepted(fields, me
 def test_all_wrong_fields_are_named_at_once():
     wrong = {"n": 0, "lam": -1, "gamma": math.nan, "hidden": [0], "lamda": 3}
     assert list(problems(wrong)) == [
-        "unknown field 'lamda': did you mean 'lam'?",
         "env is missing: give the id of an environment",
         "n = 0: must be >= 1",
         "lam = -1: must be >= 0",
         "gamma = nan: must be finite",
         "hidden = [0]: must be whole numbers from 1 to 65536",
+        "unknown field 'lamda': did you mean 'lam'?",
     ]
 
 
@@ -128,8 +125,9 @@ fields = st.fixed_dictionaries(
         "lam": st.floats(0.0, allow_infinity=False),
         "unit_free": st.booleans(),
         "constraint": st.none() | st.floats(0.0, allow_infinity=False),
-        "gamma": st.none() | small,
-        "policy_rate": st.none() | small,
+        "gamma": small,
+        "policy_rate": small,
+        "value_rate": st.none() | small,
         "hidden": st.lists(st.integers(1, 2**16), max_size=3).map(tuple),
         "tanh_mean": st.booleans(),
         "initial_log_std": st.floats(allow_nan=False, allow_infinity=False),
@@ -156,7 +154,7 @@ def test_the_hash_is_that_of_the_sorted_fields_and_depends_on_each():
     text = json.dumps(config.to_dict(), sort_keys=True, separators=(",", ":"))
     assert config_hash(config) == hashlib.sha256(text.encode()).hexdigest()
     assert config_hash(config) == config_hash(RunConfig("x", env_options={"a": 2.5, "b": 1}))
-    changed = {config_hash(dataclasses.replace(config, **{name: "other"})) for name in ("env", "measure", "estimator")}
+    changed = {config_hash(config.replace(**{name: "other"})) for name in ("env", "measure", "estimator")}
     assert len(changed | {config_hash(config)}) == 4
 
 
@@ -180,19 +178,52 @@ def test_a_missing_file_is_refused(tmp_path):
         read_file(tmp_path / "run.toml")
 
 
-def test_every_field_is_documented():
-    assert list(field_docs()) == list(field_types())
+# What a config holds
 
 
-def test_the_defaults_are_those_of_the_algorithms():
-    config, ppo = RunConfig("x"), PPOSettings()
-    for name in PPO_ONLY:
-        assert getattr(config, name) == getattr(ppo, name), name
-    defaults = {"": ReinforceSettings(), "tables": TabularSettings(), "ppo": ppo}
-    assert [round(one.value_rate / one.policy_rate) for one in defaults.values()] == [10, 10, 1]  # told as multiples
-    for name in ("gamma", "policy_rate", "normalise_advantages", "max_grad_norm"):
-        told = field_docs()[name].rpartition("(default: ")[2].rstrip(").").split("; ")
-        for entry in told:
-            who, _, value = entry.rpartition(": ")
-            if value not in ("never", "always sgd"):
-                assert str(getattr(defaults[who], name) or type(getattr(ppo, name))()) in (value, f"{value}.0"), name
+@pytest.mark.parametrize("algorithm", algorithms.names())
+def test_it_has_the_options_of_its_algorithm_and_of_no_other(algorithm):
+    kind = algorithms.get(algorithm)
+    config = RunConfig("x", algorithm=algorithm)
+    own = {name: getattr(kind.Options(), name) for name in kind.Options.__dataclass_fields__}
+    assert {name: getattr(config, name) for name in own} == own
+    assert config.algorithm_options() == kind.Options()
+    others = all_options().keys() - known_options(algorithm).keys()
+    assert others
+    assert not others & config.to_dict().keys()
+    assert {getattr(config, name) for name in others} == {None}
+
+
+def test_every_option_of_any_algorithm_has_a_sentence():
+    for algorithm in algorithms.names():
+        assert [name for name, declared in known_options(algorithm).items() if not declared.about] == []
+
+
+@pytest.mark.parametrize("algorithm", algorithms.names())
+def test_a_default_that_is_given_makes_no_other_run(algorithm):
+    config = RunConfig("x", algorithm=algorithm)
+    for name, value in config.to_dict().items():
+        assert config_hash(RunConfig(**{"env": "x", "algorithm": algorithm, name: value})) == config_hash(config), name
+
+
+def test_what_an_actor_was_given_makes_another_run():
+    assert "hidden" not in RunConfig("x").to_dict()
+    assert config_hash(RunConfig("x", hidden=[8])) == config_hash(RunConfig("x", hidden=(8,)))
+    assert config_hash(RunConfig("x", hidden=[8])) != config_hash(RunConfig("x"))
+
+
+def test_with_another_algorithm_only_what_both_have_is_kept():
+    changed = RunConfig("x", n=7, lam=0.5, unit_free=True, hidden=[8]).replace(algorithm="spsa")
+    assert changed == RunConfig("x", algorithm="spsa", n=7, lam=0.5, hidden=[8])
+
+
+def test_a_field_of_nobody_is_an_error_and_a_config_does_not_change():
+    config = RunConfig("x")
+    with pytest.raises(AttributeError, match="a run has no field 'lamda'"):
+        _ = config.lamda
+    with pytest.raises(TypeError, match="reinforce has no field 'clip'"):
+        RunConfig("x", clip=0.1)
+    with pytest.raises(AttributeError, match=r"cannot be changed: use replace\("):
+        config.lam = 2.0
+    assert pickle.loads(pickle.dumps(config)) == config
+    assert {config: 1}[RunConfig("x")] == 1

@@ -1,13 +1,11 @@
-"""The page on runs: its session runs, and its table has every option as the command has it."""
+"""The page on runs: its session runs, and its tables have every option as it is declared."""
 
-import dataclasses
 import doctest
 import re
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from steadyrl.cli._train import _text
-
-from steadyrl.runs.config import RunConfig, field_docs, field_types
+from steadyrl.runs.config import all_options
 
 PAGE = Path(__file__).parents[2] / "docs" / "runs.md"
 
@@ -19,12 +17,13 @@ def test_the_session_runs(tmp_path, monkeypatch):
     assert result.attempted >= 7
 
 
-def test_every_option_is_in_the_table():
-    rows = re.findall(r"^\| `(?:--)?([\w-]+)` \| (.*) \|$", PAGE.read_text().partition("## Options")[2], re.MULTILINE)
-    expected = []
-    for field in dataclasses.fields(RunConfig):
-        given = field.default is not dataclasses.MISSING and not field_types()[field.name][1]
-        name = "ENV" if field.name == "env" else field.name.replace("_", "-")
-        default = f"`{_text(field.default)}`" if given else ""
-        expected.append((name, f"{default} | {field_docs()[field.name]}"))
-    assert [(name, row.lstrip()) for name, row in rows] == [(name, row.lstrip()) for name, row in expected]
+def test_the_tables_are_those_of_the_options():
+    spec = spec_from_file_location("options_hook", PAGE.parent / "hooks" / "options.py")
+    hook = module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    assert PAGE.read_text() == hook.page(PAGE.read_text()), "run docs/hooks/options.py"
+
+
+def test_every_option_is_in_a_table():
+    rows = re.findall(r"^\| `(?:--)?([\w-]+)` \| .* \|$", PAGE.read_text().partition("## Options")[2], re.MULTILINE)
+    assert {name.lower().replace("-", "_") for name in rows} == set(all_options())

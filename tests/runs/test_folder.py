@@ -51,6 +51,24 @@ def test_another_config_is_refused_with_the_fields_that_differ(folder):
     assert str(refused.value) == f"{folder} holds another run: {differing}: choose another folder"
 
 
+def test_another_algorithm_is_refused_with_what_both_have_and_differ_in(folder):
+    with pytest.raises(BadInputError) as refused:
+        again(folder, algorithm="ppo", clip=0.1)
+    differing = (
+        "algorithm = 'reinforce' there, 'ppo' here; gamma = 0.999 there, 0.99 here; "
+        "normalise_advantages = False there, True here"
+    )
+    assert str(refused.value) == f"{folder} holds another run: {differing}: choose another folder"
+
+
+def test_an_option_of_the_actor_that_only_one_was_given_is_named(folder):
+    with pytest.raises(BadInputError) as refused:
+        again(folder, policy_rate=0.5)
+    assert str(refused.value) == (
+        f"{folder} holds another run: policy_rate = not given there, 0.5 here: choose another folder"
+    )
+
+
 def test_a_locked_folder_is_refused_with_pid_and_host(folder):
     (folder / "done.json").unlink()
     who = f"process {os.getpid()} on {socket.gethostname()}"
@@ -89,10 +107,11 @@ def test_damaged_json_is_refused(folder):
             again(folder)
 
 
-def test_a_folder_of_another_format_is_refused_with_both(folder):
+@pytest.mark.parametrize("other", [1, 3])
+def test_a_folder_of_another_format_is_refused_with_both(other, folder):
     content = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps(content | {"format": 2}))
-    with pytest.raises(CorruptError, match=r"run.json: format 2, but this version of steadyrl reads format 1"):
+    (folder / "run.json").write_text(json.dumps(content | {"format": other}))
+    with pytest.raises(CorruptError, match=rf"run.json: format {other}, but this version of steadyrl reads format 2"):
         again(folder)
     content["config"]["lam"] = 7.0
     (folder / "run.json").write_text(json.dumps(content))

@@ -5,8 +5,10 @@ import json
 import gymnasium as gym
 import numpy as np
 import pytest
-from steadyrl.algorithms.tabular import TabularReinforce, TabularSettings
 
+from steadyrl.actors.options import TableOptions
+from steadyrl.actors.table import TableActor
+from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.ground import streams
 from steadyrl.rollouts import Collector
 from steadyrl.runs import BadInputError, RunConfig, RunFailedError, load, train
@@ -23,14 +25,15 @@ def walk_with(**options):
 def test_it_is_the_plain_loop_recorded(tmp_path):
     """The same numbers as collect and update by hand."""
     run = train("steadyrl/Maze-v0", n=10, updates=5, seed=3, out=tmp_path / "run", view=Quiet(), evaluate_every=2)
-    collector, learner = Collector("steadyrl/Maze-v0"), TabularReinforce(36, 4, TabularSettings())
+    actor = TableActor(36, 4, TableOptions(), Reinforce.value_factor)
+    collector, learner = Collector("steadyrl/Maze-v0"), Reinforce(actor, ReinforceOptions())
     for k, row in enumerate(run.metrics()):
         batch = collector.collect(learner.policy, 10, 3, k)
         expected = learner.update(batch, k) | {"length": batch.lengths.mean(), "risk_averse": batch.risk_averse.mean()}
         expected |= {f"path.{path}": (batch.outcomes["path"] == path).mean() for path in set(batch.outcomes["path"])}
         assert row.items() >= expected.items()
         assert ("evaluation.return" in row) == (k % 2 == 1)
-    np.testing.assert_array_equal(run.policy.theta, learner.theta)
+    np.testing.assert_array_equal(run.policy.theta, actor.policy.theta)
 
 
 def test_evaluation_is_of_the_policy_of_now_and_changes_nothing(tmp_path):
@@ -122,8 +125,19 @@ def test_what_a_failed_run_had_reached_stays(tmp_path):
             r"step 1: raised ValueError: not enough values to unpack \(expected 5, got 3\)",
         ),
         ({"env": walk_with(fault="hole", after=0)}, "step 4: reward: got nan, expected a finite number"),
-        ({"env": envs.walk, "optimiser": "adam"}, "optimiser = 'adam': must be left out with a table"),
-        ({"env": envs.walk, "max_grad_norm": 1.0}, "max_grad_norm = 1: must be left out with a table"),
+        (
+            {"env": envs.walk, "optimiser": "adam"},
+            "optimiser = 'adam': must be left out: <tests.runs.envs.walk> is learned by a table",
+        ),
+        (
+            {"env": "steadyrl/Maze-v0", "max_grad_norm": 1.0, "hidden": [7]},
+            r"^max_grad_norm = 1: must be left out: steadyrl/Maze-v0 is learned by a table; policy = network would "
+            r"have it; hidden = \[7\]: must be left out: .*; policy = network would have it$",
+        ),
+        (
+            {"env": "CartPole-v1", "tanh_mean": True},
+            "^tanh_mean = True: must be left out: CartPole-v1 is learned by a network$",
+        ),
         ({"env": "CartPole-v1", "policy": "tabular"}, "policy = 'tabular': must be network for observations in Box"),
         (
             {"env": "CartPole-v1", "policy": "network", "env_options": {"x": 1}},
@@ -135,6 +149,12 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_written(options, w
     with pytest.raises(BadInputError, match=why):
         train(out=tmp_path / "run", view=Quiet(), **options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_network_on_the_maze_has_the_options_of_a_network(tmp_path):
+    run = train("steadyrl/Maze-v0", policy="network", hidden=[7], out=tmp_path / "run", view=Quiet(), n=2, updates=1)
+    assert run.config.hidden == (7,)
+    assert {7, 36} in [set(layer.shape) for layer in run.policy.state_dict().values()]
 
 
 def test_one_environment_is_not_enough(tmp_path):

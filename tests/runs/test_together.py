@@ -11,8 +11,9 @@ from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.runs import Interrupted, RunConfig, train
 from steadyrl.runs.evaluation import readings
 from steadyrl.runs.lock import locked
+from steadyrl.runs.maze_group import group_key, readings_of
 from steadyrl.runs.signals import Stop
-from steadyrl.runs.together import readings_of, shared_key, train_together
+from steadyrl.runs.together import train_together
 from steadyrl.runs.view import Quiet
 
 NOISES = ("gaussian", "pareto", "uniform", "handcraft")
@@ -22,7 +23,7 @@ def configs(**fields):
     common = {"measure": "gini_deviation", "n": 12, "updates": 25, "log_every": 4, "checkpoint_every": 5, **fields}
     own = [{"seed": seed, "lam": 0.2 * seed, "policy_rate": 1e-3 * (seed + 1)} for seed in range(len(NOISES))]
     return [
-        RunConfig("steadyrl/Maze-v0", {"noise": noise}, **common, **ones)
+        RunConfig("steadyrl/Maze-v0", env_options={"noise": noise}, **common, **ones)
         for noise, ones in zip(NOISES, own, strict=True)
     ]
 
@@ -48,7 +49,7 @@ def alone(config, folder):
 )
 def test_runs_in_step_leave_the_same_bytes_as_runs_one_by_one(fields, tmp_path):
     chosen = configs(**fields)
-    assert len({shared_key(config) for config in chosen}) == 1
+    assert len({group_key(config) for config in chosen}) == 1
     endings = train_together([(config, tmp_path / f"together-{k}") for k, config in enumerate(chosen)])
     assert {ending.status for ending in endings} == {"finished"}
     for k, config in enumerate(chosen):
@@ -71,7 +72,7 @@ def test_stopped_in_step_they_go_on_in_step_or_alone(tmp_path):
     runs = [(config, tmp_path / f"{k}") for k, config in enumerate(chosen)]
     stop = Stop()
     stop.number = signal.SIGTERM
-    with pytest.raises(Interrupted, match="stopped at update 5: the same command goes on"):
+    with pytest.raises(Interrupted, match=r"^stopped at update 5 of 25: the same command resumes from update 5$"):
         train_together(runs, stop)
     train(config=chosen[0], out=tmp_path / "0", view=Quiet())  # one goes on alone, so the others are behind it
     endings = train_together(runs)
@@ -114,11 +115,19 @@ def test_a_damaged_folder_fails_its_run_and_no_other(tmp_path):
 
 def test_a_run_that_diverges_ends_and_the_others_go_on(tmp_path):
     chosen = configs()
-    wild = RunConfig(**{**chosen[0].to_dict(), "policy_rate": 1e308, "value_rate": 1e308, "hidden": (128, 128)})
+    wild = RunConfig(**{**chosen[0].to_dict(), "policy_rate": 1e308, "value_rate": 1e308})
     runs = [(config, tmp_path / f"{k}") for k, config in enumerate([wild, *chosen[1:]])]
     endings = train_together(runs)
     assert [ending.status for ending in endings] == ["diverged", "finished", "finished", "finished"]
     assert content(tmp_path / "0")["metrics.jsonl"] == alone(wild, tmp_path / "alone")["metrics.jsonl"]
+
+
+def test_an_option_of_a_network_fails_its_run_before_anything_is_written(tmp_path):
+    runs = [(config, tmp_path / f"{k}") for k, config in enumerate(configs(hidden=[7])[:2])]
+    endings = train_together(runs)
+    assert {ending.status for ending in endings} == {"failed"}
+    assert endings[0].message.startswith("hidden = [7]: must be left out: steadyrl/Maze-v0 is learned by a table")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -133,4 +142,4 @@ def test_a_run_that_diverges_ends_and_the_others_go_on(tmp_path):
     ],
 )
 def test_other_runs_are_trained_alone(fields):
-    assert shared_key(RunConfig(**fields)) is None
+    assert group_key(RunConfig(**fields)) is None

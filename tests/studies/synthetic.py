@@ -34,7 +34,7 @@ def run_of(config, number, status="finished", **numbers):
     columns = {"update": update, "episodes": config.n * update, "risk_averse": rate}
     named = {"path.timeout": "timeout", "path.short": "short", "return": "return", "length": "length"}
     columns |= {name: np.full(ROWS, given[key]) for name, key in named.items()}
-    settings = {**vars(config), "env_options.noise": config.env_options.get("noise")}
+    settings = {**config.to_dict(), "env_options.noise": config.env_options.get("noise")}
     if config.lam == 0:
         settings["measure"] = RISK_NEUTRAL
     return RunResult(str(number), Path("nowhere"), status, config, settings, columns)
@@ -44,7 +44,7 @@ def study(name, changes=(), *, seeds=5, quick=False, estimators=None, folder="no
     """All runs of a study: fine, but for the changes, (fields of a run, what its numbers are) each."""
     made = []
     for config in configs(name, seeds, quick, estimators):
-        fields = {**vars(config), "noise": config.env_options.get("noise")}
+        fields = {**config.to_dict(), "noise": config.env_options.get("noise")}
         fields["measure"] = RISK_NEUTRAL if config.lam == 0 else config.measure
         numbers = {}
         for which, own in changes:

@@ -12,6 +12,7 @@ from typing import Final
 
 from steadyrl import __version__
 from steadyrl.cli.parser import Parser
+from steadyrl.cli.train import plain_warnings
 from steadyrl.ground.errors import BAD_INPUT, Interrupted, RunError
 from steadyrl.ground.files import printable
 
@@ -67,11 +68,12 @@ def _command(name: str, arguments: list[str]) -> None:
     module = import_module(f"steadyrl.cli.{name}")
     command = getattr(module, name)
     parser = Parser(prog=f"steadyrl {name}", description=command.__doc__)
-    module.add_options(parser, arguments)
-    if "-h" in arguments or "--help" in arguments:
-        parser.print_help()
-    else:
-        command(**parser.read(arguments))
+    with plain_warnings():
+        module.add_options(parser, arguments)
+        if "-h" in arguments or "--help" in arguments:
+            parser.print_help()
+        else:
+            command(**parser.read(arguments))
 
 
 def _help() -> str:

@@ -87,8 +87,7 @@ def train(
     chosen = config_from(fields | {name: _read(known[name], text) for name, text in texts.items() if text is not None})
     path = folder_of(chosen, out)
     was_done = (path / "done.json").exists()
-    with plain_warnings():
-        run = train(config=chosen, out=path, view=view.choose(quiet), track=track)
+    run = train(config=chosen, out=path, view=view.choose(quiet), track=track)
     if run.status == "diverged":
         raise RunFailedError(f"{path} diverged at update {run.update}: try smaller rates or a smaller lam, elsewhere")
     sys.stdout.write(f"finished{' already' if was_done else ''}: {path} ({run.update} updates)\n")
@@ -102,14 +101,18 @@ def check_import(env: Any, source: str, *, allow_import: bool) -> None:
 
 @contextlib.contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Warnings as one line each, without the place in the code."""
+    """Warnings as one line each, without the place in the code; the same one only once."""
+    lines: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        line = f"warning: {printable(' '.join(str(message).split()))}\n"
+        if line not in lines:
+            lines.add(line)
+            sys.stderr.write(line)
+
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: _warn(str(message))
+        warnings.showwarning = show
         yield
-
-
-def _warn(message: str) -> None:
-    sys.stderr.write(f"warning: {printable(' '.join(message.split()))}\n")
 
 
 def _algorithm(arguments: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import math
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final
 
 from steadyrl.ground.files import is_too_deep
@@ -35,17 +35,17 @@ class Option:
     above: float | None = None
     most: float | None = None
 
-    @property
+    @cached_property  # a study asks for it a million times
     def is_table(self) -> bool:
         """Is it a table of names and values?"""
         return typing.get_origin(self.kind) not in (None, tuple, typing.Literal)
 
-    @property
+    @cached_property
     def is_list(self) -> bool:
         """Is it a list of whole numbers?"""
         return typing.get_origin(self.kind) is tuple
 
-    @property
+    @cached_property
     def choices(self) -> tuple[str, ...]:
         """The words it may be, if it is one of a few."""
         return typing.get_args(self.kind) if typing.get_origin(self.kind) is typing.Literal else ()

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from steadyrl.ground.errors import CorruptError
 from steadyrl.ground.files import on_disk, write_atomically
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 KEPT: Final = 2
 NAME: Final = re.compile(r"ckpt-(0|[1-9][0-9]{0,11})")
 

@@ -7,7 +7,7 @@ from steadyrl import algorithms
 from steadyrl.actors.make import OPTIONS
 from steadyrl.ground.errors import BadInputError
 from steadyrl.ground.option import Option, listed, shown, unknown
-from steadyrl.runs.config import RunConfig, RunOptions, actor_options, algorithm_options, run_options
+from steadyrl.runs.config import RunConfig, RunOptions, actor_options, algorithm_options, all_options, run_options
 
 
 def config_from(fields: Mapping[str, Any]) -> RunConfig:
@@ -41,13 +41,10 @@ def field_problems(fields: Mapping[str, Any]) -> Iterator[str]:
     declared = run_options()["algorithm"].problem(algorithm) or _algorithm_problem(algorithm)
     if declared is not None:
         yield declared
-        known = run_options()
-    else:
-        known = known_options(algorithm)
+    known = known_options(algorithm) if declared is None else all_options()
     for name, value in fields.items():
         if name not in known:
-            if declared is None:
-                yield _misplaced(name, value, algorithm, known)
+            yield unknown(name, known) if declared is not None else _misplaced(name, value, algorithm, known)
         elif name != "algorithm":
             problem = known[name].problem(value) or _actor_problem(name, value, fields)
             if problem is not None:

@@ -58,15 +58,17 @@ class RunConfig:
 
     def __init__(self, env: str, **fields: Any) -> None:
         """Fill in the defaults. Nothing is checked: `runs.check` does that."""
-        complete = {"env": env, **fields}
-        algorithm = complete.get("algorithm", RunOptions.algorithm)
-        known = {**run_options(), **algorithm_options(algorithm)}
-        values = {name: known[name].default for name in known} | complete
-        all_known = {**known, **actor_options(algorithm)}
-        ordered = {name: all_known[name].convert(values[name]) for name in all_known if name in values}
-        unknown = values.keys() - ordered.keys()
+        fields["env"] = env
+        algorithm = fields.get("algorithm", RunOptions.algorithm)
+        known, defaults = _layout(algorithms.get(algorithm))
+        unknown = fields.keys() - known.keys()
         if unknown:
-            raise TypeError(f"{algorithm} has no field {sorted(unknown)[0]!r}")
+            raise TypeError(f"{algorithm} has no field {min(unknown)!r}")
+        values = {**defaults, **fields}
+        ordered = {name: known[name].convert(values[name]) for name in known if name in values}
+        for name in ordered.keys() - defaults.keys():
+            if ordered[name] is None:  # of an actor: as if it had not been given
+                del ordered[name]
         object.__setattr__(self, "_fields", ordered)
 
     def __getattr__(self, name: str) -> Any:
@@ -74,7 +76,7 @@ class RunConfig:
         fields = object.__getattribute__(self, "_fields")
         if name in fields:
             return fields[name]
-        if name in all_options():
+        if not name.startswith("_") and _exists(name):
             return None
         raise AttributeError(f"a run has no field {name!r}")
 
@@ -102,7 +104,7 @@ class RunConfig:
         fields = self.to_dict()
         algorithm = changes.get("algorithm", self.algorithm)
         if algorithm != self.algorithm:
-            known = {**run_options(), **algorithm_options(algorithm), **actor_options(algorithm)}
+            known, _ = _layout(algorithms.get(algorithm))
             fields = {name: value for name, value in fields.items() if name in known}
         return _from_fields({**fields, **changes})
 
@@ -164,6 +166,23 @@ def config_hash(config: RunConfig) -> str:
     """SHA-256 of the fields, in hexadecimal: the same on every machine, another for every other config."""
     text = json.dumps(config.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+@cache
+def _layout(algorithm: Any) -> tuple[dict[str, Option], dict[str, Any]]:
+    """Every option of a run of this algorithm, in order; and the defaults of those that are not an actor's."""
+    own = {**run_options(), **options_of(algorithm.Options)}
+    return {**own, **actor_options(algorithm.name)}, {name: declared.default for name, declared in own.items()}
+
+
+def _exists(name: str) -> bool:
+    """Is it an option of any algorithm? To ask every installed package takes long, so what was there is remembered."""
+    if name not in _names:
+        _names.update(all_options())
+    return name in _names
+
+
+_names: set[str] = set()
 
 
 def _from_fields(fields: Mapping[str, Any]) -> RunConfig:

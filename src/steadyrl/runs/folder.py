@@ -18,7 +18,7 @@ from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.metrics import NAME as METRICS
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 ENDS: Final = ("finished", "diverged")
 
 
@@ -48,10 +48,13 @@ def begin(folder: Path, config: RunConfig) -> None:
 def compare(folder: Path, config: RunConfig) -> dict[str, str]:
     """Refuse to go on with a folder that holds another run; the versions with which it began."""
     there, written_with = read_config(folder)
+    old, new = there.to_dict(), config.to_dict()
+    of_both = there.algorithm != config.algorithm  # what only one of two algorithms has says nothing more
+    names = old.keys() & new.keys() if of_both else old.keys() | new.keys()
     differing = [
-        f"{name} = {shown(old)} there, {shown(new)} here"
-        for (name, old), new in zip(there.to_dict().items(), config.to_dict().values(), strict=True)
-        if old != new
+        f"{name} = {_shown(old, name)} there, {_shown(new, name)} here"
+        for name in {**old, **new}
+        if name in names and (name in old, old.get(name)) != (name in new, new.get(name))
     ]
     if differing:
         raise BadInputError(f"{folder} holds another run: {'; '.join(differing)}: choose another folder")
@@ -121,6 +124,11 @@ def done(folder: Path) -> Done | None:
     if last != [f"ckpt-{end.update}"]:
         raise CorruptError(f"{path}: update = {end.update}: damaged: the run's last checkpoint is {last}")
     return end
+
+
+def _shown(fields: dict[str, object], name: str) -> str:
+    """A field as it was given; of a table's and a network's own options a config has only these."""
+    return shown(fields[name]) if name in fields else "not given"
 
 
 def _check_format(path: Path, version: object) -> None:

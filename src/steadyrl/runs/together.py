@@ -54,12 +54,13 @@ def train_together(runs: Sequence[tuple[RunConfig, Path]], stop: Stop | None = N
 def _open(config: RunConfig, path: Path, open_files: ExitStack) -> Record | Ending:
     """The run as of its last checkpoint, or how it ended."""
     try:
+        learner = make_learner(config, *_checked(config.env, json.dumps(config.env_options)))
         open_files.enter_context(locked(path))
         folder.begin(path, config)
         end = folder.done(path)
         if end is not None:
             return Ending(end.status)
-        record = Record(config, make_learner(config, *_checked(config.env, json.dumps(config.env_options))), path)
+        record = Record(config, learner, path)
     except LockedError as error:
         return Ending("busy", str(error))
     except RunError as error:

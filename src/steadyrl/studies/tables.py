@@ -96,9 +96,9 @@ def _check_sampled(config: RunConfig) -> None:
     if config.env not in _law_names():
         laws = ", ".join(map(repr, _law_names()))
         raise BadInputError(f"env = {shown(config.env)}: with [samples] it must be a law of returns: {laws}")
-    default = RunConfig(config.env)
-    for name, value in vars(config).items():
-        if name not in SAMPLED and value != getattr(default, name):
+    default = RunConfig(config.env).to_dict()
+    for name, value in config.to_dict().items():
+        if name not in SAMPLED and value != default.get(name):
             raise BadInputError(f"{name} = {shown(value)}: must be left out with [samples]: nothing is trained")
     if config.n < 2:
         raise BadInputError(f"n = {config.n}: must be >= 2 with [samples]: one return does not vary")
