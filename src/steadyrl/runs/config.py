@@ -168,11 +168,17 @@ def config_hash(config: RunConfig) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-@cache
-def _layout(algorithm: Any) -> tuple[dict[str, Option], dict[str, Any]]:
+Layout = tuple[dict[str, Option], dict[str, Any]]
+_layouts: dict[type[algorithms.Algorithm], Layout] = {}
+
+
+def _layout(algorithm: type[algorithms.Algorithm]) -> Layout:
     """Every option of a run of this algorithm, in order; and the defaults of those that are not an actor's."""
-    own = {**run_options(), **options_of(algorithm.Options)}
-    return {**own, **actor_options(algorithm.name)}, {name: declared.default for name, declared in own.items()}
+    if algorithm not in _layouts:  # a study asks thousands of times
+        own = {**run_options(), **options_of(algorithm.Options)}
+        defaults = {name: declared.default for name, declared in own.items()}
+        _layouts[algorithm] = ({**own, **actor_options(algorithm.name)}, defaults)
+    return _layouts[algorithm]
 
 
 def _exists(name: str) -> bool:
