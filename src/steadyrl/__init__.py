@@ -3,6 +3,7 @@
 Train policies that maximise E[G0] - lambda D[G0], D a measure of variability of the return.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -40,3 +41,9 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if (
+    "gymnasium" in sys.modules
+):  # whoever has Gymnasium may want our environments by their ids; `steadyrl.envs` does it too
+    import_module("steadyrl.envs")

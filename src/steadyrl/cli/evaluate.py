@@ -52,7 +52,11 @@ def evaluate(
         played = loaded.evaluate(episodes, seed, gamma)
     options = {"confidence": confidence, "resamples": resamples, "seed": seed}
     summary = output.with_progress(played.returns, options)
-    readings = {"length": float(played.lengths.mean()), "risk_averse": played.risk_averse}
+    readings = {
+        "length": float(played.lengths.mean()),
+        "risk_averse": played.risk_averse,
+        "undiscounted_return": float(played.undiscounted_returns.mean()),
+    }
     told = {"run": str(run), "env": config.env, "status": loaded.status, "update": loaded.update, "gamma": played.gamma}
     if as_json:
         sys.stdout.write(json.dumps(told | readings | {"summary": summary.to_dict()}, indent=2) + "\n")
@@ -65,5 +69,6 @@ def _told(readings: dict[str, Any], gamma: float) -> str:
     averse = readings["risk_averse"]
     rate = "the environment does not say" if averse is None else f"{averse:.3f}"
     return (
-        f"Returns are discounted by {gamma:g}.\nRisk-averse rate: {rate}. Mean length: {readings['length']:.1f} steps."
+        f"Returns are discounted by {gamma:g}; undiscounted, their mean is {readings['undiscounted_return']:.4g}.\n"
+        f"Risk-averse rate: {rate}. Mean length: {readings['length']:.1f} steps."
     )

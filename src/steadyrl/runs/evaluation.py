@@ -29,6 +29,8 @@ class Evaluation:
     lengths: Int[IntArray, " n"]
     risk_averse: float | None
     """The environment's own reading, averaged over episodes; None if it has none."""
+    undiscounted_returns: Float[Array, " n"]
+    """The plain sum of each episode's rewards."""
     gamma: float
     seed: int
 
@@ -46,7 +48,8 @@ def evaluate(policy: Policy, collector: Collector, episodes: int, seed: int, gam
     ]
     returns = np.concatenate([discounted_returns(batch.rewards, gamma) for batch in batches])
     lengths = np.concatenate([batch.lengths for batch in batches])
-    return Evaluation(returns, lengths, rate(np.concatenate([b.risk_averse for b in batches])), gamma, seed)
+    plain = np.concatenate([batch.rewards.sum(axis=1) for batch in batches])
+    return Evaluation(returns, lengths, rate(np.concatenate([b.risk_averse for b in batches])), plain, gamma, seed)
 
 
 def rate(readings: Float[Array, " n"]) -> float | None:
@@ -57,7 +60,7 @@ def rate(readings: Float[Array, " n"]) -> float | None:
 
 def readings(batch: Batch) -> dict[str, float]:
     """What the environment said of a batch's episodes, averaged; of words, the share of each."""
-    found = {"length": batch.steps / batch.n}
+    found = {"undiscounted_return": float(batch.rewards.sum(axis=1).mean()), "length": batch.steps / batch.n}
     risk_averse = rate(batch.risk_averse)
     if risk_averse is not None:
         found["risk_averse"] = risk_averse

@@ -118,6 +118,10 @@ class Single:
         batch = self._collect(config.evaluate_episodes, key, update, f"evaluation after update {update}")
         returns = discounted_returns(batch.rewards, self.learner.options.gamma)
         variability = float(measures.get(config.measure, **config.measure_params).value(returns))
-        row = {"evaluation.return": float(returns.mean()), "evaluation.variability": variability}
+        row = {
+            "evaluation.return": float(returns.mean()),
+            "evaluation.undiscounted_return": float(batch.rewards.sum(axis=1).mean()),
+            "evaluation.variability": variability,
+        }
         risk_averse = rate(batch.risk_averse)
         return row if risk_averse is None else row | {"evaluation.risk_averse": risk_averse}
