@@ -43,7 +43,5 @@ def __dir__() -> list[str]:
     return __all__
 
 
-if (
-    "gymnasium" in sys.modules
-):  # whoever has Gymnasium may want our environments by their ids; `steadyrl.envs` does it too
+if "gymnasium" in sys.modules:  # whoever has it may want our environments by their ids
     import_module("steadyrl.envs")
