@@ -1,6 +1,6 @@
 """The gradient of a network with ReLU or tanh by hand: autograd's operations in autograd's order, hence the same bits.
 
-REINFORCE has the value network take a step for each episode, PPO for each mini-batch, and what autograd notes down about
+REINFORCE has the value network take a step for each episode, PPO for each mini-batch, and what autograd notes down of
 so few rows takes as long as the arithmetic.
 """
 
