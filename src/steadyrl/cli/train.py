@@ -150,8 +150,8 @@ def _add(parser: Any, declared: Option, about: str) -> None:
 
 
 def _both(table: Option, network: Option) -> Option:
-    """An option that both have, with both defaults said."""
-    if table.default is None:
+    """An option that both have, with both defaults said where they differ."""
+    if table.default == network.default:
         return table
     return replace(table, default=f"{network.default:g}; a table: {table.default:g}")
 
