@@ -31,6 +31,7 @@ def add_options(parser: Parser, arguments: list[str]) -> None:
     )
     parser.option("config", "a TOML file with any of the options below; those on the command line count more", Path)
     parser.option("out", "the run's folder (default: runs/ and a hash)", Path)
+    parser.flag("fresh", "train anew: delete the run that is in the folder first; to resume, leave it out")
     parser.flag("quiet", "show nothing but how it ended")
     parser.flag("allow-import", "let the id of an environment that comes from a file import a module")
     parser.add_argument(
@@ -66,6 +67,7 @@ def train(
     *,
     config: Path | None,
     out: Path | None,
+    fresh: bool,
     quiet: bool,
     allow_import: bool,
     track: Sequence[str],
@@ -86,11 +88,12 @@ def train(
     known = all_options()
     chosen = config_from(fields | {name: _read(known[name], text) for name, text in texts.items() if text is not None})
     path = folder_of(chosen, out)
-    was_done = (path / "done.json").exists()
-    run = train(config=chosen, out=path, view=view.choose(quiet), track=track)
+    was_done = not fresh and (path / "done.json").exists()
+    run = train(config=chosen, out=path, view=view.choose(quiet or was_done), track=track, fresh=fresh)
     if run.status == "diverged":
         raise RunFailedError(f"{path} diverged at update {run.update}: try smaller rates or a smaller lam, elsewhere")
-    sys.stdout.write(f"finished{' already' if was_done else ''}: {path} ({run.update} updates)\n")
+    before, cure = (" already", "; --fresh trains anew") if was_done else ("", "")
+    sys.stdout.write(f"finished{before}: {path} ({run.update} updates{cure})\n")
 
 
 def check_import(env: Any, source: str, *, allow_import: bool) -> None:

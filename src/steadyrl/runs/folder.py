@@ -16,6 +16,7 @@ from steadyrl.runs.checkpoint import NAME as CHECKPOINT
 from steadyrl.runs.checkpoint import listed, prune
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
+from steadyrl.runs.fingerprint import Fingerprint, differences
 from steadyrl.runs.metrics import NAME as METRICS
 
 FORMAT: Final = 2
@@ -31,11 +32,18 @@ class Done:
     update: int
 
 
-def begin(folder: Path, config: RunConfig) -> None:
-    """Write run.json, or find that the folder's run is the one asked for."""
+def begin(folder: Path, config: RunConfig, environment: Fingerprint | None = None, *, fresh: bool = False) -> None:
+    """Write run.json, or see that the folder's run is the one asked for.
+
+    `environment` is what that is made of; `fresh` removes the run that is there first, whichever it is.
+    """
     path = folder / "run.json"
-    if not path.exists():
+    if fresh:
+        clear(folder)
+    if fresh or not path.exists():
         content = {"format": FORMAT, "config_hash": config_hash(config), "config": config.to_dict(), **provenance()}
+        if environment:
+            content["environment"] = environment
         with on_disk(path):
             write_atomically(path, json.dumps(content, indent=2).encode() + b"\n")
         return
@@ -43,6 +51,24 @@ def begin(folder: Path, config: RunConfig) -> None:
     changed = [f"{name} {old} then, {now.get(name)} now" for name, old in written_with.items() if now.get(name) != old]
     if changed:
         warnings.warn(f"{folder}: the same bits are not promised: {'; '.join(changed)}", stacklevel=2)
+
+
+def changed_environment(folder: Path, environment: Fingerprint) -> str:
+    """What of the environment is not as it was when the run began, in words; nothing if all that is known is."""
+    _, written_with = read_config(folder)
+    if written_with.get("python") != versions()["python"]:  # which compiles the same code to something else
+        return ""
+    then = json_object(folder / "run.json").get("environment")
+    return differences(then, environment) if isinstance(then, dict) else ""
+
+
+def clear(folder: Path) -> None:
+    """Remove what a run has left in a folder, its end first; all but run.json, which says that it is a run's."""
+    with on_disk(folder):
+        done, bad = folder / "done.json", folder.glob("ckpt-*.corrupt")
+        for path in (done, *listed(folder), *bad, folder / METRICS):
+            path.unlink(missing_ok=True)
+        sync_folder(folder)
 
 
 def compare(folder: Path, config: RunConfig) -> dict[str, str]:
