@@ -135,7 +135,7 @@ def prepare(returns: ArrayLike, weights: ArrayLike | None = None, centre: bool =
     middle = _middle(x, p) if centre else np.zeros(x.shape[:-1])
     # A sample that spans more than the largest float is halved before the subtraction.
     size = np.maximum(np.abs(largest), np.abs(smallest))
-    wide = (size > 2.0**1022).astype(np.int32)
+    wide = np.asarray(size > 2.0**1022, dtype=np.int32)
     half = np.ldexp(1.0, -wide) if wide.any() else None
     with np.errstate(over="ignore"):
         z, reach = _centred(x, middle, largest, smallest, half)

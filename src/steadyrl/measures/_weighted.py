@@ -1,6 +1,7 @@
 """Means, orders, quantiles and densities of a weighted sample: z the points, p their probabilities."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Ascending:
 
     def gaps(self) -> Float[Array, "*batch m"]:
         """z_(j+1) - z_(j), all >= 0; m = n - 1."""
-        return np.diff(self.z, axis=-1)
+        return self.z[..., 1:] - self.z[..., :-1]
 
     def cumulative(self) -> Points:
         """Pr(X <= z_(j))."""
@@ -56,7 +57,10 @@ class Ordered(Ascending):
     def unsort(self, values: Points) -> Points:
         """Values of the sorted points, put back in the order the points came in."""
         out = np.empty_like(values)
-        np.put_along_axis(out, self.order, values, axis=-1)
+        if values.ndim == 1:  # a row alone needs no bookkeeping of axes, which takes longer than the rest
+            out[self.order] = values
+        else:
+            np.put_along_axis(out, self.order, values, axis=-1)
         return out
 
 
@@ -68,17 +72,22 @@ def ascending(z: Points, p: Points) -> Ascending:
 def ordered(z: Points, p: Points) -> Ordered:
     """Sort points and probabilities together, and remember where each came from."""
     order = np.argsort(z, axis=-1)
-    sorted_p = p if equal(p) else np.take_along_axis(p, order, -1)
-    return Ordered(np.take_along_axis(z, order, -1), sorted_p, order)
+    sorted_z = z[order] if z.ndim == 1 else np.take_along_axis(z, order, -1)
+    return Ordered(sorted_z, p if equal(p) else np.take_along_axis(p, order, -1), order)
 
 
 def _running_share(p: Points) -> Points:
     """Cumulative p over its sum. Counted in units of the largest p: 9 of 10 equal weights are 0.9 exactly."""
     if equal(p):
-        n = p.shape[-1]
-        return np.broadcast_to(np.arange(1.0, n + 1.0) / n, p.shape)
+        return _equal_share(p.shape)
     running = np.cumsum(p / p.max(axis=-1, keepdims=True), axis=-1)
     return running / running[..., -1:]
+
+
+@lru_cache(maxsize=64)  # training asks for the same one at every update
+def _equal_share(shape: tuple[int, ...]) -> Float[Array, "..."]:
+    n = shape[-1]
+    return np.broadcast_to(np.arange(1.0, n + 1.0) / n, shape)
 
 
 def inverted_cdf(z: Points, p: Points, alpha: float) -> Rows:

@@ -62,6 +62,8 @@ class TabularSoftmax:
 
 def softmax(theta: Float[Array, "*batch actions"]) -> Float[Array, "*batch actions"]:
     """Probabilities from preferences."""
-    by_action = np.ascontiguousarray(np.moveaxis(theta, -1, 0))  # NumPy is slow along an axis as short as actions
+    leading = range(theta.ndim - 1)
+    by_action = np.ascontiguousarray(theta.transpose(-1, *leading))  # NumPy is slow along an axis as short as actions
     e = np.exp(by_action - by_action.max(axis=0))
-    return np.ascontiguousarray(np.moveaxis(e / e.sum(axis=0), 0, -1))
+    e /= e.sum(axis=0)
+    return np.ascontiguousarray(e.transpose(*(k + 1 for k in leading), 0))
