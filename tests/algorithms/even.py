@@ -70,7 +70,7 @@ RETURNS = ALL.batch.rewards @ GAMMA ** np.arange(STEPS)
 
 
 def table(theta=THETA, value=(0.3, -0.7, 1.1), rate=RATE):
-    actor = TableActor(*theta.shape, TableOptions(rate, 0.1))
+    actor = TableActor(*theta.shape, TableOptions(rate, 0.1, "sgd"))
     actor.theta, actor.value = theta.copy(), np.array(value)
     return actor
 

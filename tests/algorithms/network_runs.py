@@ -14,22 +14,14 @@ from steadyrl.rollouts import Collector
 from steadyrl.runs.build import make_learner
 from steadyrl.runs.checks import config_from
 
-PPO = {
-    "algorithm": "ppo", "lam": 0.0, "policy_rate": 1e-3, "value_rate": 1e-3, "max_grad_norm": 0.5, "hidden": [64, 64],
-    "output_gain": 0.1,
-}  # fmt: skip
+PPO = {"algorithm": "ppo", "lam": 0.0, "n": 8}
 POLE = {
     "env": "CartPole-v1", "lam": 0.1, "gamma": 0.99, "n": 10, "updates": 35, "limit": 200, "hidden": [32, 32],
     "policy_rate": 1e-3,
 }  # fmt: skip
 RUNS = {
-    "ppo, pole": {
-        **PPO, "env": "CartPole-v1", "n": 8, "gamma": 0.98, "gae_lambda": 0.9, "minibatches": 8, "activation": "tanh",
-    },
-    "ppo, pendulum": {
-        **PPO, "env": "Pendulum-v1", "n": 20, "gamma": 0.95, "minibatches": 32, "tanh_mean": False,
-        "initial_log_std": -0.7,
-    },
+    "ppo, pole": {**PPO, "env": "CartPole-v1"},
+    "ppo, pendulum": {**PPO, "env": "Pendulum-v1", "gamma": 0.95},
     "trvo, pole": {**POLE, "algorithm": "trvo"},
     "mvpi, pole": {**POLE, "algorithm": "mvpi"},
 }  # fmt: skip

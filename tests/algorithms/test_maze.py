@@ -5,10 +5,10 @@ import pytest
 from tests.algorithms import maze_runs
 
 LONG = {
-    "tamar": {"lam": 2e-5, "policy_rate": 1e-3, "updates": 1500},
-    "spsa": {"lam": 0.02, "policy_rate": 3e-3, "perturbation": 0.3, "updates": 1500},
-    "smoothed-functional": {"lam": 0.02, "policy_rate": 3e-3, "perturbation": 0.3, "updates": 1500},
-    "fenchel": {"lam": 0.02, "policy_rate": 3e-5, "updates": 1000},
+    "tamar": {"lam": 2e-5, "optimiser": "sgd", "policy_rate": 1e-3, "updates": 1500},
+    "spsa": {"lam": 0.02, "optimiser": "sgd", "policy_rate": 3e-3, "perturbation": 0.3, "updates": 1500},
+    "smoothed-functional": {"lam": 0.02, "optimiser": "sgd", "policy_rate": 3e-3, "perturbation": 0.3, "updates": 1500},
+    "fenchel": {"lam": 0.02, "optimiser": "sgd", "policy_rate": 3e-5, "updates": 1000},
     "trvo": {"lam": 0.1, "updates": 150},
     "mvpi": {"lam": 0.1, "policy_rate": 3e-3, "updates": 150},
     "cvar-pg": {"risk_level": 0.5, "policy_rate": 1e-2, "updates": 1000},
@@ -20,8 +20,8 @@ NEUTRAL = {
     },
 }  # fmt: skip
 STUCK = {
-    "mean-semivariance": {"lam": 0.1, "policy_rate": 1e-3, "updates": 300},
-    "mixture": {"policy_rate": 3e-3, "neutral_share": 0.5, "updates": 1000},
+    "mean-semivariance": {"lam": 0.1, "optimiser": "sgd", "policy_rate": 1e-3, "updates": 300},
+    "mixture": {"optimiser": "sgd", "policy_rate": 3e-3, "neutral_share": 0.5, "updates": 1000},
 }
 
 

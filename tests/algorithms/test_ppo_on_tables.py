@@ -47,16 +47,16 @@ def test_it_trains_by_name_with_rates_of_its_own(tmp_path):
     assert {"kl", "effective_n", "value_loss", "gradient_norm", "lam"} <= rows[-1].keys()
     assert np.mean([row["return"] for row in rows[-3:]]) > np.mean([row["return"] for row in rows[:3]]) + 10.0
     assert run.config.policy_rate is None
-    assert 0 < abs(rows[0]["kl"]) < 0.01  # estimated from the same steps, so it may be below 0
+    assert 0 < rows[0]["kl"] < 0.1
 
 
 PAYING = {"env_options": {"goal_reward": 10.0}, "algorithm": "ppo", "gamma": 0.999, "updates": 100}
 CASES = {
     "neutral": {**PAYING, "lam": 0.0},
     "neutral by name": {**PAYING, "algorithm": "risk-neutral-ppo"},
-    "averse, normalised": {**PAYING, "lam": 0.1},
-    "averse, as a reward": {**PAYING, "lam": 1.2, "ratio": "reward"},
-    "averse, plain": {**PAYING, "lam": 1.2, "normalise_advantages": False},
+    "averse": {**PAYING, "lam": 1.2},
+    "averse, steadiness": PAYING,
+    "averse, product": {**PAYING, "lam": 1.2, "penalty": "product", "advantage_normalisation": "none"},
 }
 
 

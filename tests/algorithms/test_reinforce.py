@@ -13,8 +13,8 @@ from tests.algorithms import maze_runs
 PAPER = {"gini_deviation": 1.0, "cvar_deviation": 0.6, "semi_standard_deviation": 1.2}
 
 
-def learner_of(options, size=(36, 4)):
-    return Reinforce(TableActor(*size, TableOptions()), options)
+def learner_of(options, size=(36, 4), optimiser="adam"):
+    return Reinforce(TableActor(*size, TableOptions(optimiser=optimiser)), options)
 
 
 def train(options, seed, updates, learner=None, start=0):
@@ -87,14 +87,15 @@ def test_a_unit_free_lam_is_divided_once_by_twice_the_first_spread():
 
 def test_a_baseline_of_the_penalty_takes_variance_off_its_gradient():
     """Same policy, same batches, a penalty beside which the mean is nothing: less variance, and the same mean."""
-    learner, _, _ = train(ReinforceOptions(lam=1.0, penalty_baseline=True), 0, 150)
+    options = ReinforceOptions(lam=1.0, penalty_baseline=True)
+    learner, _, _ = train(options, 0, 150, learner_of(options, optimiser="sgd"))
     state = learner.state() | {"penalty.weight": np.array(1e4)}
     collector = Collector("steadyrl/Maze-v0")
     moves = {}
     for use in (True, False):
         updates = []
         for k in range(300):
-            copy = learner_of(learner.options)
+            copy = learner_of(learner.options, optimiser="sgd")
             copy.restore(state)
             copy.critic.table *= use
             copy.update(collector.collect(copy.policy, 50, 99, k), k)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from steadyrl.actors.table import climb
 from steadyrl.algorithms import reinforce_kernel as kernel
 from steadyrl.policies.tabular import softmax
 
@@ -50,7 +51,9 @@ def test_one_call_updates_every_run_as_algorithm_1_says(learn_baseline):
     to_go = np.full_like(rewards, np.nan)
     kernel.rewards_to_go(rewards, lengths, settings[0], to_go)
     played = (states, actions, to_go, lengths)
-    kernel.reinforce(theta, value, baseline, softmax(theta), played, c, tuple(settings), learn_baseline)
+    score, (gamma, lam, policy_rate, value_rate) = np.empty_like(theta), settings
+    kernel.reinforce(score, value, baseline, softmax(theta), played, c, (gamma, lam, value_rate), learn_baseline)
+    climb(theta, score, policy_rate, n, None)
     for r in range(runs):
         for found, exact in zip((theta[r], value[r], baseline[r]), expected[r], strict=True):
             np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-12)

@@ -10,7 +10,7 @@ from steadyrl.runs.checks import config_from
 from tests.algorithms import network_runs
 
 torch.set_num_threads(1)
-PPO = {"algorithm": "ppo", "inner_updates": 3, "minibatches": 2}
+PPO = {"algorithm": "ppo", "inner_updates": 3, "minibatch_size": 64}
 CASES = {
     "reinforce": {"lam": 0.5, "max_grad_norm": 1.0},
     "reinforce, plain steps": {
@@ -18,13 +18,17 @@ CASES = {
         "value_rate": 1e-7, "normalise_advantages": True,
     },
     "reinforce, baseline": {"lam": 0.5, "penalty_baseline": True},
-    "ppo": {**PPO, "measure": "cvar_deviation", "lam": 0.1, "value_epochs": 2},
-    "ppo, constrained": {
-        "algorithm": "ppo", "lam": 0.1, "constraint": 1.0, "inner_updates": 4, "ratio": "one", "kl_stop": 0.01,
+    "reinforce, steadiness": {"measure": "variance", "at_most": 5.0},
+    "ppo": {**PPO, "measure": "cvar_deviation", "value_epochs": 2},
+    "ppo, lam": {**PPO, "lam": 0.5},
+    "ppo, constrained": {**PPO, "lam": 0.1, "constraint": 1.0, "kl_stop": 0.01},
+    "ppo, product": {**PPO, "lam": 0.5, "penalty": "product", "clip_rule": "gradient"},
+    "ppo, every option": {
+        **PPO, "steadiness": 1.0, "at_most": 3.0, "advantage_normalisation": "minibatch", "kl_stop": 0.2,
+        "entropy": 0.02, "entropy_schedule": "cosine", "rate_schedule": "cosine", "clip_schedule": "linear",
+        "value_clip": 0.2, "max_grad_norm": 0.5, "initialisation": "orthogonal", "normalise_observations": True,
+        "normalise_returns": True, "critic_lambda": 0.9, "updates": 6,
     },
-    "ppo, product, baseline": {**PPO, "lam": 0.5, "ratio": "product", "penalty_baseline": True},
-    "ppo, one, baseline": {**PPO, "lam": 0.5, "ratio": "one", "penalty_baseline": True},
-    "ppo, surrogate, baseline": {**PPO, "lam": 0.5, "ratio": "surrogate", "penalty_baseline": True},
 }  # fmt: skip
 
 
@@ -48,8 +52,9 @@ def test_a_restored_run_resumes_to_the_bit(name, env):
     for key, array in whole.state().items():
         np.testing.assert_array_equal(second.state()[key], array)
     assert all(np.isfinite(list(row.values())).all() for row in logged)
-    if config.penalty_baseline:
-        assert all(0 < row["baseline_loss"] < 10 for row in logged)
+    loss = "baseline_loss" if config.penalty_baseline else "critic_loss"
+    assert all(0 < row[loss] < 10 for row in logged if loss in row)
+    assert (loss in logged[0]) == ("baseline" in name or ("ppo" in name and "product" not in name))
 
 
 def test_ppo_learns_to_balance_a_pole():
@@ -76,7 +81,10 @@ def test_competitors_learn_to_balance_a_pole(name):
 
 def test_the_kl_stop_ends_the_passes_early():
     collector = Collector("CartPole-v1", limit=60)
-    options = {"lam": 0.0, "inner_updates": 30, "policy_rate": 3e-3, "value_rate": 3e-4, "hidden": [16]}
+    options = {
+        "lam": 0.0, "inner_updates": 30, "policy_rate": 3e-3, "value_rate": 3e-4, "hidden": [16],
+        "normalise_observations": False, "normalise_returns": False,
+    }  # fmt: skip
     moved = {}
     for stop in (None, 1e-4):
         config = config_from({"env": "CartPole-v1", "algorithm": "ppo", "seed": 3, "kl_stop": stop, **options})

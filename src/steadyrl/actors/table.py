@@ -112,6 +112,7 @@ class TableActor(Stateful):
 
     def values(self, batch: Batch) -> Float[Array, "n T"]:
         """V(s_it); 0 in the padding."""
+        self._check(batch)
         return np.where(batch.mask, self.value[batch.observations], 0.0)
 
     def last_values(self, batch: Batch) -> Float[Array, " n"]:

@@ -1,5 +1,6 @@
 """PPO with a variability penalty (Algorithm 2), for tables and networks."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -119,20 +120,22 @@ class PPO(Algorithm):
         if self.critic is not None:
             self.critic.begin(batch, c)
         rng = streams.generator(self.seed, streams.MINIBATCH, self.iteration)
-        logged: dict[str, float] = {}
+        last: dict[str, list[float]] = {}
         for _ in range(options.inner_updates):
             inner.begin_pass()
+            last = defaultdict(list)
             for part in parts_of(batch.steps, options.minibatch_size, rng):
                 if policy_learns:
-                    logged["gradient_norm"] = inner.ascend(part)
+                    last["gradient_norm"].append(inner.ascend(part))
                 if self.critic is not None:
-                    logged["critic_loss"] = self.critic.fit(part)
+                    last["critic_loss"].append(self.critic.fit(part))
             for _ in range(options.value_epochs):
                 for part in parts_of(batch.steps, options.minibatch_size, rng):
-                    logged["value_loss"] = inner.fit_values(part, targets)
+                    last["value_loss"].append(inner.fit_values(part, targets))
             if options.kl_stop is not None and inner.steps.divergence() > options.kl_stop:
                 break
         self.actor.end(batch)
+        logged = {name: float(np.mean(numbers)) for name, numbers in last.items()}
         return logged | inner.movement() | self.penalty.finish(to_go[:, 0])
 
     def weights(self, batch: Batch, c: Float[Array, " n"]) -> tuple[Float[Array, " m"], Float[Array, " m"]]:

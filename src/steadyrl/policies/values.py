@@ -103,8 +103,10 @@ class ValueNetwork(nn.Module):
         if self.normalises_targets:
             targets = (targets - self.target_mean) / self.target_std
         if weights is None:
-            given = self.features.encode(self.features.tensor(observations, self.dtype), self.dtype)
-            loss = (self.layers(given).squeeze(-1) - targets).square().mean()
+            outputs = self(observations)  # by whatever a subclass makes of it
+            if self.normalises_targets:
+                outputs = (outputs - self.target_mean) / self.target_std
+            loss = (outputs - targets).square().mean()
             trained = [one for one in self.parameters() if one.requires_grad]
             gradient = torch.autograd.grad(loss, trained, allow_unused=True, materialize_grads=True)
             return float(loss.detach()), list(gradient)
