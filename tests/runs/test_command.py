@@ -125,7 +125,7 @@ TABLE = {
     "diverges": (
         [MAZE, "--policy-rate", "1e308", "--out", "{at}/wild"],
         1,
-        "{at}/wild diverged at update 1: try smaller rates or a smaller lam, elsewhere",
+        "{at}/wild diverged at update 3: try smaller rates or a smaller lam, elsewhere",
     ),
     "a file for a folder": (
         [MAZE, "--out", "{at}/file"],

@@ -126,8 +126,8 @@ def test_what_a_failed_run_had_reached_stays(tmp_path):
         ),
         ({"env": walk_with(fault="hole", after=0)}, "step 4: reward: got nan, expected a finite number"),
         (
-            {"env": envs.walk, "optimiser": "adam"},
-            "optimiser = 'adam': must be left out: <tests.runs.envs.walk> is learned by a table",
+            {"env": envs.walk, "activation": "elu"},
+            "activation = 'elu': must be left out: <tests.runs.envs.walk> is learned by a table",
         ),
         (
             {"env": "steadyrl/Maze-v0", "max_grad_norm": 1.0, "hidden": [7]},

@@ -28,8 +28,8 @@ RUNS = {
     "reinforce": (RunConfig("CartPole-v1", n=4, updates=80, checkpoint_every=5, hidden=(8,), lam=0.1), 4),
     "ppo": (
         RunConfig(
-            "Pendulum-v1", algorithm="ppo", limit=20, n=4, updates=40, checkpoint_every=5, hidden=(8,), minibatches=3,
-            inner_updates=3, lam=0.1,
+            "Pendulum-v1", algorithm="ppo", limit=20, n=4, updates=40, checkpoint_every=5, hidden=(8,),
+            minibatch_size=27, inner_updates=3, lam=0.1,
         ),
         4,
     ),

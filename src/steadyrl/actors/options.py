@@ -17,7 +17,9 @@ class TableOptions:
     value_rate: float | None = option(
         None, "learning rate of the value function (default: as many times the policy's as the algorithm says)", above=0
     )
-    optimiser: Literal["adam", "sgd"] = option("adam", "of the policy; the values of a table take plain steps")
+    optimiser: Literal["adam", "sgd"] = option(
+        "adam", "of the policy and, in a network, of the value function; the values of a table take plain steps"
+    )
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,9 @@ class NetworkOptions:
     value_rate: float | None = option(
         None, "learning rate of the value function (default: as many times the policy's as the algorithm says)", above=0
     )
-    optimiser: Literal["adam", "sgd"] = option("adam", "of policy and, in a network, of the value function alike")
+    optimiser: Literal["adam", "sgd"] = option(
+        "adam", "of the policy and, in a network, of the value function; the values of a table take plain steps"
+    )
     max_grad_norm: float = option(0.0, "clip the norm of the policy's gradient; 0 for no clipping", least=0)
     hidden: tuple[int, ...] = option((128, 128), "units of each hidden layer of policy and value network")
     activation: Literal["relu", "tanh", "elu", "silu"] = option("relu", "between the layers")

@@ -156,7 +156,8 @@ def _both(table: Option, network: Option) -> Option:
     """An option that both have, with both defaults said where they differ."""
     if table.default == network.default:
         return table
-    return replace(table, default=f"{network.default:g}; a table: {table.default:g}")
+    sides = {"": network.default, "a table: ": table.default}
+    return replace(table, default="; ".join(f"{whose}{x}" for whose, x in sides.items() if x is not None))
 
 
 def _metavar(declared: Option) -> str:

@@ -104,7 +104,8 @@ class Single:
 
     def _collect(self, n: int, seed: int, iteration: int, where: str) -> Batch:
         try:
-            return self.collector.collect(self.learner.policy, n, seed, iteration)
+            with np.errstate(over="ignore"):  # preferences at both ends of the floats, as of a run that diverges
+                return self.collector.collect(self.learner.policy, n, seed, iteration)
         except EpisodeError as error:
             raise self._failed(where, error) from error
 
