@@ -214,7 +214,8 @@ for name in preset_names():
     assert max(config.updates for config in studies[1].configs) <= min(config.updates for config in studies[0].configs)
     changed = study_from(preset(name), name, seeds=3, updates=4, estimators=["influence", "paper"]).configs
     options = sorted({(config.updates, config.seed) for config in changed})
-    amounts[name] = [*work, bool(studies[0].title and studies[0].about), options, sorted({c.estimator for c in changed} - {None})]
+    estimators = sorted({config.estimator for config in changed} - {None})
+    amounts[name] = [*work, bool(studies[0].title and studies[0].about), options, estimators]
 print(json.dumps(amounts))
 """
 
