@@ -1,5 +1,6 @@
 """Studies of the package as if they had been run: every run has the numbers that a test gives it."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -21,7 +22,7 @@ FINE = {"rate": 1.0, "after": 0.25, "timeout": 0.0, "short": 0.0, "return": -13.
 @cache
 def configs(name, seeds, quick, estimators):
     ones = study_from(preset(name), name, seeds=1, quick=quick, estimators=estimators).configs
-    return [config.replace(seed=seed) for config in ones for seed in range(seeds)]
+    return [replace(config, seed=seed) for config in ones for seed in range(seeds)]
 
 
 def run_of(config, number, status="finished", **numbers):

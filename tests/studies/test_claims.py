@@ -157,7 +157,7 @@ def test_a_quick_look_is_no_test(name):
     for found in claims(study(name, seeds=3)):
         assert (found.holds, found.blame) == ("not tested", "")
         assert found.measured == "a quick look: 3 seeds, of 5 at the least"
-    shorter = [replace(run, config=run.config.replace(updates=run.config.updates - 1)) for run in study(name).runs]
+    shorter = [replace(run, config=replace(run.config, updates=run.config.updates - 1)) for run in study(name).runs]
     for found in claims(replace(study(name), runs=tuple(shorter))):
         assert found.holds == "not tested"
         assert "a quick look" in found.measured
@@ -177,7 +177,7 @@ def test_without_the_papers_estimator_nothing_is_tested_and_without_ours_nobody_
 
 
 def test_other_settings_than_the_papers_are_no_test_of_its_claims():
-    other = [replace(run, config=run.config.replace(lam=2.0)) for run in study("lunarlander").runs]
+    other = [replace(run, config=replace(run.config, lam=2.0)) for run in study("lunarlander").runs]
     for found in claims(replace(study("lunarlander"), runs=tuple(other))):
         assert (found.holds, found.blame) == ("not tested", "")
         assert "the settings are not those of the study lunarlander" in found.measured
@@ -213,7 +213,7 @@ def test_maze_best_says_whether_another_lambda_works(tmp_path):
         best = []
         for config in (run.config for run in study("maze", seeds=1, keep=lambda config: config.lam > 0).runs):
             logged = small_study.rows(risk_averse=[rate] * 3)
-            best.append((config.replace(estimator="influence", lam=0.123, updates=30), logged))
+            best.append((replace(config, estimator="influence", lam=0.123, updates=30), logged))
         small_study.written(tmp_path / name / "maze-best", best, "maze-best")
     bad = [(of("variance"), TRAPPED)]
     found = {

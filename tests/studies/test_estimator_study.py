@@ -30,7 +30,7 @@ def test_bias_of_a_cell_is_what_enumeration_says():
     expected_maximum, gini = 1.538753, 0.5641896
     exact = -100.0 * expected_maximum / 10 / gini
     assert cell.bias_percent == pytest.approx(exact, abs=5 * cell.bias_error)
-    ours = study.measure_cell(config.replace(estimator="influence"), Samples(1))
+    ours = study.measure_cell(replace(config, estimator="influence"), Samples(1))
     assert abs(ours.bias_percent) < 5 * ours.bias_error
     assert ours.bias_error < 1.0
 

@@ -73,7 +73,7 @@ def test_variance_over_batches_is_that_of_every_batch_there_is():
 def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estimator, tmp_path):
     found = study_from(preset("gradient-variance"), "gradient-variance", seeds=1, updates=20, estimators=[estimator])
     (first,) = (c for c in found.configs if c.measure == measure)
-    config = first.replace(seed=3)
+    config = replace(first, seed=3)
     name, cell = study.measure_cells(((("a", first), ("b", config)), replace(found.table, batches=4), ""))[1]
     assert name == "b"
     train(config=config, out=tmp_path / "run", view=Quiet())
@@ -98,17 +98,16 @@ def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estima
 
 
 def test_a_run_that_diverged_has_no_numbers():
-    far = {"lam": 1.0, "optimiser": "sgd", "policy_rate": 1e300}
-    config = RunConfig("steadyrl/Maze-v0", measure="variance", estimator="paper", n=10, updates=5, **far)
+    config = RunConfig("steadyrl/Maze-v0", measure="variance", estimator="paper", policy_rate=1e300, n=10, updates=5)
     found = study.watched([config], Halts(every=50, early=(0, 5), batches=2))[0]
     assert (found[:, 0] >= 0).all()
     assert np.isnan(found[:, -1]).all()
 
 
 def test_measure_parameters_count_at_a_halt_too():
-    config = RunConfig("steadyrl/Maze-v0", measure="cvar_deviation", lam=1.0, n=20, updates=1)
+    config = RunConfig("steadyrl/Maze-v0", measure="cvar_deviation", n=20, updates=1)
     halts = Halts(every=1, early=(), batches=4)
-    wide, narrow = (study.watched([config.replace(measure_params={"alpha": a})], halts)[0, 0, 0] for a in (0.5, 0.1))
+    wide, narrow = (study.watched([replace(config, measure_params={"alpha": a})], halts)[0, 0, 0] for a in (0.5, 0.1))
     assert narrow > 1.5 * wide
 
 

@@ -12,7 +12,6 @@ HALTS = """
 [run]
 env = "steadyrl/Maze-v0"
 measure = "variance"
-lam = 1.0
 [halts]
 every = 50
 early = [0, 5]
@@ -61,7 +60,6 @@ def test_they_are_read():
         (HALTS.replace("steadyrl/Maze-v0", "CartPole-v1"), "test: env = 'CartPole-v1': [halts] takes env = steadyrl"),
         (HALTS.replace("[halts]", "algorithm = 'ppo'\n[halts]"), "[halts] takes env = steadyrl/Maze-v0, algorithm = "),
         (HALTS.replace("[halts]", "constraint = 3.0\n[halts]"), "unit_free and constraint move lam: must be left out"),
-        (HALTS.replace("lam = 1.0\n", ""), "lam is missing: [halts] needs one that stays, and a steadiness moves it"),
         (HALTS + "[grid]\nlam = [1, 2]", "measure = 'variance', estimator = 'influence': is there with several set"),
         (HALTS + "[[cases]]\n[[cases]]\nmeasure = 'gini_deviation'\nupdates = 9", "updates = 9, 1000: must be the sam"),
         (HALTS.replace('"variance"', '"variants"'), "unknown measure 'variants'"),

@@ -31,7 +31,7 @@ FEWEST = 100
 """Replications that the jackknife has at the least, if so many were asked for."""
 ROWS_AT_ONCE = 2_000_000
 SOURCES: Final = (
-    "measures/*.py", "estimators/*.py", "ground/streams.py", "studies/estimators.py", "studies/laws.py",
+    "measures/*.py", "estimators/*.py", "streams.py", "studies/estimators.py", "studies/laws.py",
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ A table [halts] or [samples] makes it a study of gradients: see `steadyrl.studie
 
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -34,7 +34,7 @@ from steadyrl.ground.errors import BadInputError
 from steadyrl.ground.files import check_entries, on_disk, write_atomically
 from steadyrl.ground.option import shown
 from steadyrl.runs.checks import config_from
-from steadyrl.runs.config import RunConfig, RunOptions, algorithm_options, config_hash
+from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.maze_group import MAZE
 from steadyrl.runs.run import HASH_LENGTH
 from steadyrl.runs.toml import read_fields
@@ -144,7 +144,7 @@ def study_from(
         quick: Change it as its table [quick] says.
         seeds: Seeds of each combination, instead of the file's.
         updates: Of each run, instead of the file's.
-        estimators: Instead of the file's, of the runs whose algorithm has one.
+        estimators: Instead of the file's.
         command: How to run it again.
         allow_import: See whether ids that import a module, `module:MyEnv-v0`, are known, which imports it.
     """
@@ -165,24 +165,13 @@ def study_from(
         where = f"{name}, case {number}" if "cases" in plan else name
         for fields in _combinations({**grid, **own, **chosen}, where):
             with _at(where):
-                config = config_from(_applicable(merged(merged(fixed, fields), change), chosen))
+                config = config_from(merged(merged(fixed, fields), change))
                 _check(config, table, allow_import=allow_import)
             found[config_hash(config)] = config
-    if chosen and not any(config.estimator for config in found.values()):
-        raise BadInputError(f"{name}: estimators = {', '.join(chosen['estimator'])}: none of its algorithms has one")
     if table is not None:
         with _at(name):
             check_runs(table, found.values())
     return Study(name, tuple(found.values()), plan.get("title", name), plan.get("about", ""), command, table)
-
-
-def _applicable(fields: Fields, chosen: Collection[str]) -> Fields:
-    """Without what was chosen for the whole study where a run's algorithm has no such option."""
-    try:
-        known = algorithm_options(fields.get("algorithm", RunOptions.algorithm))
-    except (ValueError, TypeError):  # of which the checks of a config speak
-        return fields
-    return {name: value for name, value in fields.items() if name not in chosen or name in known}
 
 
 def _check(config: RunConfig, table: Table | None, *, allow_import: bool) -> None:

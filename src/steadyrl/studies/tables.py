@@ -88,10 +88,6 @@ def check_run(table: Table, config: RunConfig) -> None:
         raise BadInputError(f"env = {shown(config.env)}: [halts] takes {need}")
     elif config.unit_free or config.constraint is not None:
         raise BadInputError("unit_free and constraint move lam: must be left out with [halts]")
-    elif config.lam is None:
-        raise BadInputError(
-            "lam is missing: [halts] needs one that stays, and a steadiness moves it: give lam = 1, say"
-        )
     elif config.updates // table.every + len(table.early) >= MOST_HALTS:
         raise BadInputError(f"halts.every = {table.every}: must give at most {MOST_HALTS} halts: make it larger")
 
