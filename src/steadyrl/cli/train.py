@@ -12,7 +12,7 @@ from typing import Any
 
 from steadyrl.cli.parser import Parser
 from steadyrl.ground.files import printable
-from steadyrl.ground.option import Option
+from steadyrl.ground.option import Option, options_of
 
 METAVARS = {int: "INT", float: "FLOAT", str: "STR", bool: "{true,false}"}
 TRUTHS = {"true": True, "false": False}
@@ -21,6 +21,7 @@ TRUTHS = {"true": True, "false": False}
 def add_options(parser: Parser, arguments: list[str]) -> None:
     """What every run takes, what its algorithm takes, and what a table or a network takes."""
     from steadyrl.algorithms import names
+    from steadyrl.rollouts.workers import WorkerOptions
     from steadyrl.runs.config import actor_options, algorithm_options, all_options, run_options
 
     parser.add_argument(
@@ -41,6 +42,8 @@ def add_options(parser: Parser, arguments: list[str]) -> None:
         metavar="NAME",
         help="tensorboard, wandb: write the metrics for these, too, into the run's folder; wandb is always offline",
     )
+    for declared in options_of(WorkerOptions).values():
+        _add(parser, declared, f"{declared.about}{_default(declared.default)}")
     parser.usage = "steadyrl train [ENV] [--option VALUE ...]"
     algorithm = _algorithm(arguments)
     table, network, gaussian = (actor_options(algorithm, kind) for kind in ("table", "network", "gaussian"))
@@ -71,10 +74,13 @@ def train(
     quiet: bool,
     allow_import: bool,
     track: Sequence[str],
+    workers: str | None,
+    worker_timeout: str | None,
     **texts: Any,
 ) -> None:
     """Train a policy that maximises E[G0] - lam D[G0]. Stop it at any time: the same command resumes it."""
     from steadyrl.ground.errors import RunFailedError
+    from steadyrl.rollouts.workers import WorkerOptions
     from steadyrl.runs import toml, view
     from steadyrl.runs.checks import config_from
     from steadyrl.runs.config import all_options
@@ -89,7 +95,9 @@ def train(
     chosen = config_from(fields | {name: _read(known[name], text) for name, text in texts.items() if text is not None})
     path = folder_of(chosen, out)
     was_done = not fresh and (path / "done.json").exists()
-    run = train(config=chosen, out=path, view=view.choose(quiet or was_done), track=track, fresh=fresh)
+    own, asked = options_of(WorkerOptions), {"workers": workers, "worker_timeout": worker_timeout}
+    how = {name: _read(own[name], text) for name, text in asked.items() if text is not None}
+    run = train(config=chosen, out=path, view=view.choose(quiet or was_done), track=track, fresh=fresh, **how)
     if run.status == "diverged":
         raise RunFailedError(f"{path} diverged at update {run.update}: try smaller rates or a smaller lam, elsewhere")
     before, cure = (" already", "; --fresh trains anew") if was_done else ("", "")

@@ -16,9 +16,10 @@ from steadyrl.actors.table import TableActor
 from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.policies import Policy
 from steadyrl.rollouts import EpisodeError
-from steadyrl.rollouts.collector import Source
+from steadyrl.rollouts.sources import Source
+from steadyrl.rollouts.workers import WorkerOptions
 from steadyrl.runs import checkpoint, evaluation, folder, metrics, trackers
-from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker
+from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker, worker_options
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
@@ -75,6 +76,8 @@ def train(
     view: View | None = None,
     track: str | Sequence[str] = (),
     fresh: bool = False,
+    workers: int = WorkerOptions.workers,
+    worker_timeout: float = WorkerOptions.worker_timeout,
     **fields: Any,
 ) -> Run:
     """Train a policy; if the folder has the same run already, resume it, or come back with it if it is finished.
@@ -92,6 +95,8 @@ def train(
         view: What is shown meanwhile: by default a bar on a terminal, lines elsewhere.
         track: Any of tensorboard and wandb, which look on and write into the run's folder.
         fresh: Train anew: delete the run that is in the folder first.
+        workers: Processes that play the episodes, if that is faster; every byte of the run is the same for any number.
+        worker_timeout: Seconds that a worker may be at one step of its environments; then it is replaced.
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.
     """
     if isinstance(env, gym.Env):
@@ -99,6 +104,7 @@ def train(
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
     config = config_from(given if config is None else {**config.to_dict(), **given})
     tracked, make = trackers.chosen(track), env if callable(env) else maker(config)
+    players = worker_options(workers, worker_timeout)
     environment = fingerprint(config, make)
     path = folder_of(config, out, environment)
     if not fresh and (path / "run.json").exists():
@@ -110,7 +116,7 @@ def train(
             warnings.warn(f"{path}: resumed in an environment that has changed since ({changed})", stacklevel=2)
     collector = make_collector(config, make)
     with closing(collector):
-        check_env(config, make, collector.limit)
+        check_env(config, make, collector.limit, workers)
         learner = make_learner(config, collector.observation_space, collector.action_space)
     stop, tabular = Stop(), isinstance(learner.actor, TableActor)
     with locked(path), stop.listening(), _threads(tabular):
@@ -119,7 +125,7 @@ def train(
             return load(path, env=make)
         with closing(Record(config, learner, path)) as record:
             in_step = group_key(config) is not None and not callable(env)
-            group = MazeGroup([record]) if in_step else Single(record, learner, make_collector(config, make), make)
+            group = MazeGroup([record]) if in_step else Single(record, learner, make_collector(config, make, players))
             views = Views(*trackers.following(tracked, path), view or choose())
             boundary = config.checkpoint_every or (TABLE_BOUNDARY if tabular else NETWORK_BOUNDARY)
             advance_to_the_end(group, boundary, stop, views)

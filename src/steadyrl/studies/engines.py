@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
+from steadyrl.ground import processes
 from steadyrl.ground.errors import BadInputError
-from steadyrl.studies import cells, processes, work
+from steadyrl.studies import cells, work
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study
 

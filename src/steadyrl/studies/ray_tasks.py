@@ -11,7 +11,7 @@ import ray
 from ray.exceptions import LocalRayletDiedError, RayError, RayTaskError
 
 from steadyrl.ground.errors import BadInputError, RunFailedError
-from steadyrl.studies.processes import Died
+from steadyrl.ground.processes import Died
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -31,7 +31,7 @@ def outcomes(
     workers: int | None = None,
     address: str | None = None,
 ) -> Generator[tuple[T, R | Died] | None, None, None]:
-    """As `steadyrl.studies.processes.outcomes`, by tasks of Ray.
+    """As `steadyrl.ground.processes.outcomes`, by tasks of Ray.
 
     Ray runs a task at least once, and a task may be running somewhere that Ray takes for dead. Neither matters: a run
     is locked by whoever is at it, and a finished one is left alone. Ray itself retries nothing: deaths are counted in
