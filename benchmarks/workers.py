@@ -2,9 +2,9 @@
 
     make bench        (or: python benchmarks/workers.py [--quick])
 
-Whole episodes of 25 to 75 steps, in an environment that waits 2 ms a step (a simulator elsewhere), one that computes for
-2 ms of processor time, and one that costs nothing. Every number is steps a second of wall time, over those of the same
-library in one process (Collector(workers=1), DummyVecEnv, SyncVectorEnv), medians of interleaved repetitions. What
+Whole episodes of 25 to 75 steps, in an environment that waits 2 ms a step (a simulator elsewhere), one that computes
+for 2 ms of processor time, and one that costs nothing. Every number is steps a second of wall time over those of the
+same library in one process (Collector(workers=1), DummyVecEnv, SyncVectorEnv), medians of interleaved repetitions. What
 computes can be no faster than the cores that are free: the load of the machine is printed.
 """
 
@@ -36,12 +36,12 @@ class Costly(gym.Env):
     def __init__(self, cost):
         self.cost = cost
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed=None, options=None):  # noqa: ARG002
         super().reset(seed=seed)
         self.left = int(self.np_random.integers(25, 76))
         return np.zeros(8, np.float32), {}
 
-    def step(self, action):
+    def step(self, action):  # noqa: ARG002
         self.left -= 1
         if self.cost == "waits":
             time.sleep(STEP)
