@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from steadyrl.ground import system
 from steadyrl.ground.errors import BadInputError, CorruptError
 from steadyrl.ground.files import check_entries, json_object, on_disk, sync_folder, write_atomically
 from steadyrl.ground.option import shown
@@ -109,9 +110,9 @@ def reserve(folder: Path, size: int) -> None:
     """Find out before the start whether the disk has room for so many bytes."""
     path = folder / f".probe.{os.urandom(4).hex()}.tmp"
     with on_disk(folder):
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.OPEN_SAFELY, 0o600)
         try:
-            os.posix_fallocate(file, 0, size)
+            system.allocate(file, size)
         finally:
             os.close(file)
             path.unlink()

@@ -1,7 +1,6 @@
 """Work spread over a Ray cluster, or over a Ray of this machine's own that nothing else can reach."""
 
 import logging
-import os
 import socket
 from collections import deque
 from collections.abc import Callable, Generator
@@ -10,6 +9,7 @@ from typing import Any, Final, TypeVar
 import ray
 from ray.exceptions import LocalRayletDiedError, RayError, RayTaskError
 
+from steadyrl.ground import system
 from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.ground.processes import Died
 
@@ -74,7 +74,7 @@ def _connect(workers: int | None, address: str | None) -> None:
         if address is not None:
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         else:
-            cores = workers or len(os.sched_getaffinity(0))
+            cores = workers or system.cores()
             ray.init(address="local", num_cpus=cores, _node_ip_address=LOOPBACK, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise BadInputError(f"address = {address!r}: Ray cannot be reached there: {error}") from error
