@@ -20,9 +20,8 @@ def path(tmp_path):
 
 def test_a_lock_is_refused_while_another_process_has_it_and_had_when_that_ends(path):
     file = os.open(path, os.O_RDWR)
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, path], **pipes)
     assert holder.stdout.readline() == "True\n"
     assert not system.try_lock(file)
     assert system.start_of(file, 100) == b"who"
@@ -36,8 +35,10 @@ def test_windows_is_asked_for_a_byte_that_nobody_reads(path, monkeypatch):
 
     class Windows:
         LK_NBLCK = 2
-        asked: list = []
         refuses = False
+
+        def __init__(self):
+            self.asked = []
 
         def locking(self, file, mode, count):
             self.asked.append((os.lseek(file, 0, os.SEEK_CUR), mode, count))
