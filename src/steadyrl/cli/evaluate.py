@@ -13,6 +13,10 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
     parser.add_argument(
         "run", type=Path, metavar="RUN", help="the run's folder; of an unfinished run the last checkpoint is taken"
     )
+    parser.option(
+        "policy", "last, or best: by its evaluations, of a run with --keep-best", default="last", metavar="NAME"
+    )
+    parser.flag("deterministic", "take the likeliest action at every step, instead of one drawn from the policy")
     parser.option("episodes", "how many episodes, none of which the policy was trained on", int, 1000)
     parser.option("seed", "of the episodes and of the resampling", int, 0)
     parser.option("gamma", "discount factor of the returns; 1 for plain sums (default: as in training)", float)
@@ -25,6 +29,8 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
 def evaluate(
     run: Path,
     *,
+    policy: str,
+    deterministic: bool,
     episodes: int,
     seed: int,
     gamma: float | None,
@@ -48,8 +54,8 @@ def evaluate(
     config, _ = folder.read_config(run)
     check_import(config.env, str(run / "run.json"), allow_import=allow_import)
     with plain_warnings():
-        loaded = load(run)
-        played = loaded.evaluate(episodes, seed, gamma)
+        loaded = load(run, policy=policy)
+        played = loaded.evaluate(episodes, seed, gamma, deterministic)
     options = {"confidence": confidence, "resamples": resamples, "seed": seed}
     summary = output.with_progress(played.returns, options)
     readings = {
@@ -58,10 +64,12 @@ def evaluate(
         "undiscounted_return": float(played.undiscounted_returns.mean()),
     }
     told = {"run": str(run), "env": config.env, "status": loaded.status, "update": loaded.update, "gamma": played.gamma}
+    told |= {"policy": policy, "deterministic": deterministic}
     if as_json:
         sys.stdout.write(json.dumps(told | readings | {"summary": summary.to_dict()}, indent=2) + "\n")
         return
-    output.print_summary(summary, f"{run} ({printable(config.env)}, {loaded.status}, update {loaded.update})")
+    which = f"{'best, ' if policy == 'best' else ''}update {loaded.update}{', deterministic' if deterministic else ''}"
+    output.print_summary(summary, f"{run} ({printable(config.env)}, {loaded.status}, {which})")
     output.show(_told(readings, played.gamma))
 
 
