@@ -227,7 +227,7 @@ def test_help_has_every_option_of_the_algorithm_with_what_it_means_and_no_other(
     expected = {**run_options(), **algorithm_options(algorithm), **actor_options(algorithm)}
     del expected["env"]
     shown = set(re.findall(r"^  --([\w-]+)", text, flags=re.MULTILINE))
-    beside = {"config", "out", "fresh", "hours", "quiet", "allow-import", "track"}
+    beside = {"config", "out", "fresh", "hours", "quiet", "allow-import", "track", "workers", "worker-timeout"}
     assert shown - beside == {name.replace("_", "-") for name in expected}
     assert beside <= shown
     words = re.sub(r"\s+", "", text)  # a long line may be broken anywhere
