@@ -10,6 +10,7 @@ import numpy as np
 
 from steadyrl import estimators, measures
 from steadyrl.algorithms.algorithm import AlgorithmOptions, tabulated
+from steadyrl.algorithms.bounds import bound_of
 from steadyrl.algorithms.steadiness import Steadiness
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float, Points
@@ -40,6 +41,9 @@ class PenaltyOptions(AlgorithmOptions):
     at_most: float | None = option(
         None, "the steadiness that keeps D[G0] at this or less; it begins at the one given", above=0
     )
+    at_least: float | None = option(
+        None, "the most steadiness with which E[G0] stays at this or more; it begins at the one given"
+    )
     estimator: str = option("influence", "how the gradient of D is estimated: influence, jackknife or paper")
     estimator_options: Mapping[str, Any] = option({}, "options of the estimator, such as mmd_sign=+")
     unit_free: bool = option(
@@ -63,7 +67,8 @@ class Penalty(Stateful):
         self.steadiness: Steadiness | None = None
         if is_unit_free(options):
             chosen = DEFAULT_STEADINESS if options.steadiness is None else options.steadiness
-            self.steadiness = Steadiness(chosen, options.at_most) if chosen > 0 else None
+            bound = bound_of(options.at_most, options.at_least, chosen)
+            self.steadiness = Steadiness(chosen, bound) if chosen > 0 else None
         self.weight, self.unit, self.pooled = float(options.lam or 0.0), 0.0, 0.0
 
     @property
@@ -135,10 +140,16 @@ def is_active(options: PenaltyOptions) -> bool:
 
 def choice_problems(options: PenaltyOptions) -> Iterator[str]:
     """There is one way to say how steady."""
+    if options.at_most is not None and options.at_least is not None:
+        yield f"at_least = {options.at_least:g}: must be left out with at_most: give one of the two"
     if is_unit_free(options):
+        if options.steadiness == 0:
+            for name in ("at_most", "at_least"):
+                if getattr(options, name) is not None:
+                    yield f"steadiness = 0: must be > 0 with {name}: leave it out"
         return
     other = "lam" if options.lam is not None else "constraint"
-    for name in ("steadiness", "at_most"):
+    for name in ("steadiness", "at_most", "at_least"):
         if getattr(options, name) is not None:
             yield f"{name} = {getattr(options, name):g}: must be left out with {other}: give one of the two"
 

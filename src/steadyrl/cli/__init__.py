@@ -19,6 +19,7 @@ from steadyrl.ground.files import printable
 COMMANDS: Final = {
     "train": "train a policy whose returns hold steady",
     "evaluate": "mean, CVaR and every measure of a policy's returns, with intervals",
+    "frontier": "what steadiness costs: policies from risk-neutral to steady, and one to take",
     "watch": "play episodes and write them as a GIF or MP4",
     "measures": "every measure of a sample of returns, with intervals",
     "envs": "the environments that come with it, and what is risky in them",

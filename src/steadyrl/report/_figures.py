@@ -24,18 +24,22 @@ METADATA = {"png": {"Software": None}, "svg": {"Date": None}}
 
 def write_figures(study: StudyResults, evaluations: dict[str, Row]) -> list[Path]:
     """figures/*.png and *.svg; the paths written."""
-    folder = study.folder / "figures"
+    made = _figures(study, arrange(study), evaluations)
+    return [path for name, figure in made for path in save(figure, study.folder / "figures", name)]
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """A figure as name.png and name.svg; the paths."""
     paths = []
     with on_disk(folder), mpl.rc_context({"svg.hashsalt": "steadyrl"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name in a script that no font here has
         folder.mkdir(exist_ok=True)
-        for name, figure in _figures(study, arrange(study), evaluations):
-            _tame(figure)
-            for suffix, metadata in METADATA.items():
-                file = io.BytesIO()
-                figure.savefig(file, format=suffix, dpi=150, metadata=metadata)
-                paths.append(folder / f"{name}.{suffix}")
-                write_atomically(paths[-1], file.getvalue())
+        _tame(figure)
+        for suffix, metadata in METADATA.items():
+            file = io.BytesIO()
+            figure.savefig(file, format=suffix, dpi=150, metadata=metadata)
+            paths.append(folder / f"{name}.{suffix}")
+            write_atomically(paths[-1], file.getvalue())
     return paths
 
 

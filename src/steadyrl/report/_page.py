@@ -45,12 +45,12 @@ def render(study: StudyResults, evaluations: dict[str, Row], maps: Sequence[Poli
     plan = arrange(study)
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"number": _style.number, "episodes": _style.episodes}
-    script = "\n".join(_part(name) for name in SCRIPTS)
+    script = "\n".join(part(name) for name in SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     rows = _final_numbers.final_rows(study, plan, evaluations)
-    return environment.from_string(_part("report.html")).render(
+    return environment.from_string(part("report.html")).render(
         study=study,
-        style=_stylesheet(),
+        style=stylesheet(),
         script=script,
         script_hash=f"sha256-{digest}",
         version=__version__,
@@ -74,13 +74,15 @@ def render(study: StudyResults, evaluations: dict[str, Row], maps: Sequence[Poli
     )
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """A file of the page's folder, as text."""
     return (files("steadyrl.report") / "page" / name).read_text(encoding="utf-8")
 
 
-def _stylesheet() -> str:
+def stylesheet() -> str:
+    """report.css with its colours, by day and by night."""
     colours = [" ".join(f"--c{i}: {c};" for i, c in enumerate(scheme)) for scheme in (_style.LIGHT, _style.DARK)]
-    return _part("report.css").replace("{{ light }}", colours[0]).replace("{{ night }}", f"{NIGHT} {colours[1]}")
+    return part("report.css").replace("{{ light }}", colours[0]).replace("{{ night }}", f"{NIGHT} {colours[1]}")
 
 
 def _claims(path: Path) -> list[dict[str, str]]:

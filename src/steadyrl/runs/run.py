@@ -30,6 +30,7 @@ from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
 from steadyrl.runs.fingerprint import Fingerprint, fingerprint
+from steadyrl.runs.give_up import EPISODES, floor_of, risk_neutral, share_of
 from steadyrl.runs.group import Group, Single, first_row
 from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import NETWORK_BOUNDARY, TABLE_BOUNDARY, advance_to_the_end
@@ -95,6 +96,7 @@ def train(
     worker_timeout: float = WorkerOptions.worker_timeout,
     hours: float | None = None,
     callbacks: Sequence[Callback] = (),
+    give_up: float | str | None = None,
     **fields: Any,
 ) -> Run:
     """Train a policy; if the folder has the same run already, resume it, or come back with it if it is finished.
@@ -116,6 +118,8 @@ def train(
         worker_timeout: Seconds that a worker may be at one step of its environments; then it is replaced.
         hours: Stop after about so many, with a checkpoint; the same call resumes the run, unfinished till then.
         callbacks: What is called before, after each update and in the end: see `Callback`.
+        give_up: A share such as 0.05 or "5%": as steady as can be with a mean that is no more than this below that of
+            the risk-neutral policy, which is trained first, in a run of its own beside this one.
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.
     """
     if hours is not None and not hours > 0:
@@ -126,6 +130,13 @@ def train(
     config = config_from(given if config is None else {**config.to_dict(), **given})
     tracked, make = trackers.chosen(track), env if callable(env) else maker(config)
     players = worker_options(workers, worker_timeout)
+    if give_up is not None:
+        share, how = share_of(give_up), {"view": view, "fresh": fresh, "hours": hours}
+        reference = _risk_neutral(config, env, out, workers=workers, worker_timeout=worker_timeout, **how)
+        if reference.status == "unfinished":  # out of time
+            return reference
+        mean = float(reference.evaluate(EPISODES, config.seed).returns.mean())
+        config = config.replace(at_least=floor_of(mean, share))
     environment = fingerprint(config, make)
     path = folder_of(config, out, environment)
     if not fresh and (path / "run.json").exists():
@@ -185,6 +196,15 @@ def _finished_before(path: Path, make: MakeEnv, changed: str, view: View | None)
     if not isinstance(view, Quiet):
         sys.stderr.write(f"{path} was {run.status} before, after {run.update} updates: nothing to do; {anew}\n")
     return run
+
+
+def _risk_neutral(config: RunConfig, env: Source | None, out: str | Path | None, **how: Any) -> Run:
+    """The run beside this one that says what mean a share is given up of."""
+    beside = None if out is None else Path(out).with_name(f"{Path(out).name}-risk-neutral")
+    reference = train(env if callable(env) else None, config=risk_neutral(config), out=beside, **how)
+    if reference.status == "diverged":
+        raise RunFailedError(f"{reference.folder}, the risk-neutral run, diverged: try smaller rates")
+    return reference
 
 
 def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> Run:
