@@ -24,8 +24,11 @@ METADATA = {"png": {"Software": None}, "svg": {"Date": None}}
 
 def write_figures(study: StudyResults, evaluations: dict[str, Row]) -> list[Path]:
     """figures/*.png and *.svg; the paths written."""
+    folder = study.folder / "figures"
+    with on_disk(folder):
+        folder.mkdir(exist_ok=True)
     made = _figures(study, arrange(study), evaluations)
-    return [path for name, figure in made for path in save(figure, study.folder / "figures", name)]
+    return [path for name, figure in made for path in save(figure, folder, name)]
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
