@@ -28,12 +28,13 @@ def show_sample(file: str, column: str | None, options: dict[str, Any], *, plot:
     """Print the summary of the returns in a file, as a table or as JSON, and draw it if asked to."""
     if plot is not None:
         from steadyrl.report import _distribution
+        from steadyrl.report.figure_file import save_figure
 
         _distribution.check_path(plot)
     returns = read(file, column)
     summary = with_progress(returns, options)
     if plot is not None:
-        _distribution.save(_distribution.draw(returns, summary), plot)
+        save_figure(_distribution.draw(returns, summary), plot)
     if as_json:
         _print_json(summary.to_dict())
     else:

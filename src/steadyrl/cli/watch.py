@@ -124,6 +124,7 @@ def _draw_map(run: Any, path: Path) -> None:
 
     from steadyrl.policies import TabularSoftmax
     from steadyrl.report._maze import policy_map
+    from steadyrl.report.figure_file import save_figure
     from steadyrl.rollouts import collect
 
     made = run.make_env()
@@ -132,7 +133,7 @@ def _draw_map(run: Any, path: Path) -> None:
         return
     batch = collect(run.policy, run.make_env, MAP_EPISODES, seed=0)
     visits = np.bincount(batch.observations[batch.mask], minlength=maze.n_states).astype(np.float64)
-    policy_map(maze, run.policy.probabilities(), visits, str(run.folder)).savefig(path, dpi=120)
+    save_figure(policy_map(maze, run.policy.probabilities(), visits, str(run.folder)), path, dpi=120)
     _say(f"written: {path} (where it goes, over {MAP_EPISODES} episodes)")
 
 
