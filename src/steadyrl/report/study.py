@@ -56,7 +56,7 @@ def write(
     say("tables", 0, 3)
     paths += write_tables(found, rows)
     say("figures", 1, 3)
-    paths += write_figures(found, rows, figures or {})
+    paths += write_figures(found, rows, figures)
     say("page", 2, 3)
     paths.append(write_page(found, rows, policy_maps(found) if maps else [], claims, remark))
     say("page", 3, 3)
