@@ -38,7 +38,8 @@ HALT: Final = 2
 SOURCES: Final = (
     "measures/*.py", "estimators/*.py", "envs/*.py", "actors/*table*.py", "actors/make.py",
     "algorithms/algorithm.py", "algorithms/penalty.py", "algorithms/*reinforce*.py", "algorithms/in_step.py",
-    "policies/tabular.py", "rollouts/fast/maze*.py", "rollouts/returns.py", "rollouts/sources.py", "runs/build.py", "ground/streams.py",
+    "policies/tabular.py", "rollouts/fast/maze*.py", "rollouts/returns.py", "rollouts/sources.py",
+    "runs/build.py", "ground/streams.py",
     "paper/gradients/variance.py", "paper/gradients/variability.py",
 )  # fmt: skip
 
