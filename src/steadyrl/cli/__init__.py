@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "train": "train a policy whose returns hold steady",
     "evaluate": "mean, CVaR and every measure of a policy's returns, with intervals",
     "frontier": "what steadiness costs: policies from risk-neutral to steady, and one to take",
+    "compare": "runs side by side: curves, final numbers with intervals, paired by seed",
     "watch": "play episodes and write them as a GIF or MP4",
     "measures": "every measure of a sample of returns, with intervals",
     "envs": "the environments that come with it, and what is risky in them",
