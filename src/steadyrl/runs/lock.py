@@ -41,7 +41,8 @@ def locked(folder: Path) -> Iterator[None]:
                 left.unlink()
         yield
     finally:
-        os.close(file)
+        with on_disk(path):
+            os.close(file)
 
 
 def _check_ours(folder: Path) -> None:
