@@ -85,7 +85,8 @@ def running(folder, *options, **more):
 def reap(driver):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(driver.pid, signal.SIGKILL)
-    driver.communicate()
+    driver.wait()
+    driver.stderr.close()
 
 
 def alive(pid):

@@ -14,7 +14,7 @@ from steadyrl.actors.make import Kind, kind_of, make_actor
 from steadyrl.algorithms import Algorithm
 from steadyrl.envs.probe import probe
 from steadyrl.ground import option
-from steadyrl.ground.errors import BadInputError
+from steadyrl.ground.errors import BREAKDOWNS, BadInputError
 from steadyrl.rollouts import Collector
 from steadyrl.rollouts.sources import Registered
 from steadyrl.rollouts.workers import WorkerOptions
@@ -54,8 +54,9 @@ def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | No
         return Collector(
             make, backend=config.backend, limit=config.limit, **dataclasses.asdict(workers or WorkerOptions())
         )
-    except Exception as error:
-        raise BadInputError(f"env = {config.env}: {error}") from error
+    except BREAKDOWNS as error:
+        what = str(error) if isinstance(error, Exception) else f"raised {type(error).__name__}: {error}"
+        raise BadInputError(f"env = {config.env}: {what}") from error
 
 
 def worker_options(workers: int, worker_timeout: float) -> WorkerOptions:

@@ -5,7 +5,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +41,7 @@ def locked(folder: Path) -> Iterator[None]:
                 left.unlink()
         yield
     finally:
-        with on_disk(path):
+        with suppress(OSError):  # other code has closed it
             os.close(file)
 
 

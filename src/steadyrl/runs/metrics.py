@@ -5,6 +5,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Metrics:
 
     def close(self) -> None:
         """Close the file."""
-        with on_disk(self.path):
+        with suppress(OSError):  # other code has closed it
             os.close(self._file)
 
 

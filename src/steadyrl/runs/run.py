@@ -144,6 +144,8 @@ def train(
         raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
     config = config_from(given if config is None else {**config.to_dict(), **given})
+    here = Path.cwd()  # an environment may change it
+    out = None if out is None else here / out
     tracked, make = trackers.chosen(track), env if callable(env) else maker(config)
     players = worker_options(workers, worker_timeout)
     if give_up is not None:
@@ -154,7 +156,7 @@ def train(
         mean = float(reference.evaluate(EPISODES, config.seed).returns.mean())
         config = config.replace(at_least=floor_of(mean, share))
     environment = fingerprint(config, make)
-    path = folder_of(config, out, environment)
+    path = here / folder_of(config, out, environment)
     if not fresh and (path / "run.json").exists():
         folder.compare(path, config)
         changed = folder.changed_environment(path, environment)
@@ -233,7 +235,7 @@ def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> 
     """
     if policy not in POLICIES:
         raise BadInputError(f"policy = {policy!r}: must be {listed(POLICIES)}")
-    path = Path(path)
+    path = Path(path).absolute()
     config, _ = folder.read_config(path)
     end = folder.done(path)
     make = env or maker(config)

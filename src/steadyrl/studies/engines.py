@@ -52,7 +52,7 @@ def run(
     spread = _spread(engine, workers, address)
     work.finish(
         study,
-        Path(out) if engine == "local" else Path(out).absolute(),
+        Path(out).absolute(),
         shown,
         lambda execute, tasks, tick: spread(_after(prepare, execute), tasks, tick),
     )
