@@ -93,10 +93,7 @@ class Single:
 
     def renew(self) -> None:
         """New environments."""
-        try:
-            self.collector.renew()
-        except EpisodeError as error:
-            raise self._failed(f"after update {self.record.update}", error) from error
+        self.collector.renew()
 
     def close(self) -> None:
         """Close the environments."""

@@ -5,7 +5,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -41,8 +41,7 @@ def locked(folder: Path) -> Iterator[None]:
                 left.unlink()
         yield
     finally:
-        with suppress(OSError):  # other code has closed it
-            os.close(file)
+        os.close(file)
 
 
 def _check_ours(folder: Path) -> None:

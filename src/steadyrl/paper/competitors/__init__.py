@@ -1,1 +1,0 @@
-"""Other methods on the same domains."""

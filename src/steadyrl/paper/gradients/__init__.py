@@ -1,1 +1,0 @@
-"""Two experiments with gradients alone: their variance while learning, their bias against exact ones."""

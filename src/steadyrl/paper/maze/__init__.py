@@ -1,1 +1,0 @@
-"""The Maze: the paper's study, and what we tried beyond it."""

@@ -1,1 +1,0 @@
-"""How much the learning rate and lambda matter."""
