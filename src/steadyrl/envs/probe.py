@@ -14,6 +14,7 @@ import gymnasium as gym
 import numpy as np
 
 from steadyrl.envs._checks import check_count
+from steadyrl.envs._close import close
 from steadyrl.envs._probe_checks import (
     BrokenEnvironmentError,
     check_observation,
@@ -21,6 +22,7 @@ from steadyrl.envs._probe_checks import (
     check_spaces,
     check_step,
 )
+from steadyrl.ground.errors import BREAKDOWNS
 
 __all__ = ["BrokenEnvironmentError", "probe"]
 
@@ -55,7 +57,7 @@ def probe(
     try:
         return _probe(env, env_or_factory, episodes, max_steps, seed)
     finally:
-        env.close()
+        close(env)
 
 
 def _make(factory: Callable[[], Any]) -> gym.Env[Any, Any]:
@@ -104,7 +106,7 @@ def _repeats_when_new(make_another: Callable[[], gym.Env[Any, Any]], first: Epis
     try:
         return _difference(first, _play(other, 0, max_steps, seed)) is None
     finally:
-        other.close()
+        close(other)
 
 
 def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Episode:
@@ -136,7 +138,7 @@ def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Ep
 def _call(where: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
-    except Exception as error:
+    except BREAKDOWNS as error:
         raise BrokenEnvironmentError(f"{where}: raised {type(error).__name__}: {error}") from error
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 import gymnasium as gym
 
 from steadyrl.actors.table import TableActor
+from steadyrl.ground import tables
 from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.ground.option import listed
 from steadyrl.policies import Policy
@@ -21,7 +22,7 @@ from steadyrl.policies.likeliest import likeliest
 from steadyrl.rollouts import EpisodeError
 from steadyrl.rollouts.sources import Source
 from steadyrl.rollouts.workers import WorkerOptions
-from steadyrl.runs import checkpoint, evaluation, folder, metrics, rules, trackers
+from steadyrl.runs import checkpoint, evaluation, folder, look, metrics, rules, trackers
 from steadyrl.runs.best import Best
 from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker, worker_options
 from steadyrl.runs.callback import Callback, Callbacks
@@ -64,6 +65,21 @@ class Run:
     def metrics(self) -> list[dict[str, Any]]:
         """One dictionary for each logged update."""
         return metrics.read(self.folder)
+
+    def frame(self) -> Any:
+        """The metrics as a pandas DataFrame, a row for each logged update."""
+        return tables.frame(self.metrics())
+
+    def plot(self, *names: str) -> Any:
+        """A matplotlib figure of these metrics against the episodes (return and variability, if none is named).
+
+        A notebook shows it; elsewhere run.plot().savefig("run.png").
+        """
+        return look.picture(self.metrics(), names, str(self.folder))
+
+    def _repr_html_(self) -> str:
+        last = (self.metrics() or [{}])[-1]
+        return look.html(self.config, self.status, self.update, str(self.folder), last)
 
     def evaluate(
         self, episodes: int = 1000, seed: int = 0, gamma: float | None = None, deterministic: bool = False
@@ -128,6 +144,8 @@ def train(
         raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
     config = config_from(given if config is None else {**config.to_dict(), **given})
+    here = Path.cwd()  # an environment may change it
+    out = None if out is None else here / out
     tracked, make = trackers.chosen(track), env if callable(env) else maker(config)
     players = worker_options(workers, worker_timeout)
     if give_up is not None:
@@ -138,7 +156,7 @@ def train(
         mean = float(reference.evaluate(EPISODES, config.seed).returns.mean())
         config = config.replace(at_least=floor_of(mean, share))
     environment = fingerprint(config, make)
-    path = folder_of(config, out, environment)
+    path = here / folder_of(config, out, environment)
     if not fresh and (path / "run.json").exists():
         folder.compare(path, config)
         changed = folder.changed_environment(path, environment)
@@ -217,7 +235,7 @@ def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> 
     """
     if policy not in POLICIES:
         raise BadInputError(f"policy = {policy!r}: must be {listed(POLICIES)}")
-    path = Path(path)
+    path = Path(path).absolute()
     config, _ = folder.read_config(path)
     end = folder.done(path)
     make = env or maker(config)
