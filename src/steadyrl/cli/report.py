@@ -37,9 +37,9 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
         check_count("evaluate", evaluate, least=0)
     _refuse_gradients(study)
     found = read(study)
-    for env, folder in {str(run.settings["env"]): run.folder for run in found.runs if run.settings}.items():
-        if evaluate:
-            check_import(env, str(folder / "run.json"), allow_import=allow_import)
+    for field in ("env", "policy") if evaluate else ():
+        for value, folder in {str(run.settings.get(field)): run.folder for run in found.runs if run.settings}.items():
+            check_import(value, str(folder / "run.json"), allow_import=allow_import, field=field)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     with (

@@ -87,6 +87,7 @@ def study(
     )
     for config in chosen.configs:
         check_import(config.env, file, allow_import=allow_import)
+        check_import(config.policy, file, allow_import=allow_import, field="policy")
     folder = out or Path("out") / name
     run_study(chosen, folder, workers, quiet=quiet, engine=engine, address=address)
 

@@ -105,6 +105,8 @@ def train(
         check_import(fields.get("env"), str(config), allow_import=allow_import)
     else:
         fields["env"] = env
+    if texts.get("policy") is None:
+        check_import(fields.get("policy"), str(config), allow_import=allow_import, field="policy")
     chosen = config_from(fields | run_fields(texts))
     path = None if give_up is not None and out is None else folder_of(chosen, out)
     was_done = path is not None and not fresh and (path / "done.json").exists()
@@ -132,10 +134,10 @@ def run_fields(texts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _read(known[name], text) for name, text in texts.items() if text is not None}
 
 
-def check_import(env: Any, source: str, *, allow_import: bool) -> None:
+def check_import(value: Any, source: str, *, allow_import: bool, field: str = "env") -> None:
     """Refuse to import a module because a file says so."""
-    if isinstance(env, str) and ":" in env and not allow_import:
-        raise ValueError(f"{source}: env = {env!r} imports a module: give --allow-import if you trust it")
+    if isinstance(value, str) and ":" in value and not allow_import:
+        raise ValueError(f"{source}: {field} = {value!r} imports a module: give --allow-import if you trust it")
 
 
 @contextlib.contextmanager

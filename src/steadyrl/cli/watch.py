@@ -94,6 +94,7 @@ def _run(folder: Path, allow_import: bool, policy: str) -> Any:
 
     config, _ = folders.read_config(folder)
     check_import(config.env, str(folder / "run.json"), allow_import=allow_import)
+    check_import(config.policy, str(folder / "run.json"), allow_import=allow_import, field="policy")
     return load(folder, policy=policy)
 
 

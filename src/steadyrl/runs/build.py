@@ -96,6 +96,7 @@ def make_learner(config: RunConfig, observation_space: spaces.Space[Any], action
             value_factor=algorithm.value_factor,
             seed=config.seed,
             place=place,
+            module=config.policy if ":" in config.policy else None,
         )
 
     try:

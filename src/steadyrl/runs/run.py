@@ -136,13 +136,15 @@ def train(
         callbacks: What is called before, after each update and in the end: see `Callback`.
         give_up: A share such as 0.05 or "5%": as steady as can be with a mean that is no more than this below that of
             the risk-neutral policy, which is trained first, in a run of its own beside this one.
-        fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.
+        fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
     if hours is not None and not hours > 0:
         raise BadInputError(f"hours = {hours}: must be > 0")
     if isinstance(env, gym.Env):
         raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
+    if isinstance(given.get("policy"), type):
+        given["policy"] = _path_of(given["policy"])
     config = config_from(given if config is None else {**config.to_dict(), **given})
     here = Path.cwd()  # an environment may change it
     out = None if out is None else here / out
@@ -261,6 +263,16 @@ def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
     if not best.state:
         raise BadInputError(f"{path} has no best policy yet: at update {last.update} no evaluation was a number")
     return replace(last, update=best.update, state=best.state)
+
+
+def _path_of(module: type) -> str:
+    """module:Class, for a class of the user's that is given as it is."""
+    from steadyrl.policies.encoders import path_of  # noqa: PLC0415  a table needs no torch
+
+    try:
+        return path_of(module)
+    except ValueError as error:
+        raise BadInputError(str(error)) from error
 
 
 def _threads(tabular: bool) -> AbstractContextManager[None]:
