@@ -168,7 +168,7 @@ def test_without_lam_there_is_a_steadiness_and_with_lam_there_is_none():
     plain = learner("gini_deviation", lam=0.7)
     returns = reward_to_go(played(UNIFORM, 1.0, 0).rewards, mdp.GAMMA)[:, 0]
     expected = estimators.influence.coefficients(measures.get("gini_deviation"), returns)
-    np.testing.assert_array_equal(plain.penalty.coefficients(returns), expected)
+    np.testing.assert_array_equal(plain.penalty.coefficients(returns).own, expected)
     assert plain.penalty.finish(returns)["lam"] == 0.7
 
 

@@ -16,7 +16,8 @@ from steadyrl.paper.gradients.variance import EXPERIMENT, Case, Halts, watched
 from steadyrl.paper.presets import preset
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts import Collector
-from steadyrl.runs import RunConfig, load, train
+from steadyrl.runs import RunConfig, checkpoint, load, train
+from steadyrl.runs.config import config_hash
 from steadyrl.runs.view import Quiet
 from steadyrl.studies.study import study_from
 from tests.paper.synthetic import variance_rows
@@ -39,7 +40,8 @@ def test_gradients_are_those_of_finite_differences():
         played = [sum(log[s[r, i, t], a[r, i, t]] for t in range(lengths[r, i])) for i in episodes]
         return np.dot(c[r, k], played) / n
 
-    found = variability_gradients(softmax(theta), (s, a, np.zeros(shape), lengths), c)
+    weights = np.repeat(c[..., None], steps, axis=-1)
+    found = variability_gradients(softmax(theta), (s, a, np.zeros(shape), lengths), weights)
     for r, k, i, j in itertools.product(range(runs), range(batches), range(states), range(actions)):
         step = np.zeros((states, actions))
         step[i, j] = 1e-6
@@ -55,7 +57,7 @@ def test_variance_over_batches_is_that_of_every_batch_there_is():
         shape = (1, actions.size, 1)
         played = (np.zeros(shape, dtype=int), actions.reshape(shape), np.zeros(shape), np.ones(shape[:2], dtype=int))
         c = estimators.influence.coefficients("variance", rewards[actions])
-        return variability_gradients(pi[None, None], played, c[None])[0, :, 0]
+        return variability_gradients(pi[None, None], played, c[None, ..., None])[0, :, 0]
 
     every = np.array(list(itertools.product((0, 1), repeat=n)))
     weights = pi[every].prod(axis=1)
@@ -68,28 +70,44 @@ def test_variance_over_batches_is_that_of_every_batch_there_is():
     assert mean == pytest.approx([-slope, slope], rel=1e-12)
 
 
-@pytest.mark.parametrize(("measure", "estimator"), [("semi_variance", "paper"), ("cvar_deviation", "influence")])
-def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estimator, tmp_path):
+@pytest.mark.parametrize(
+    ("measure", "estimator", "mean_part"),
+    [
+        ("semi_variance", "paper", "return"),
+        ("semi_standard_deviation", "paper", "reinforce"),
+        ("cvar_deviation", "influence", "reinforce"),
+    ],
+)
+def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estimator, mean_part, tmp_path):
     halts = Halts(batches=4)
     found = variance.cases(seeds=1, updates=20, estimators=[estimator], halts=halts)
     (first,) = (case.config for case in found if case.config.measure == measure)
+    first = first.replace(mean_part=mean_part)
     config = first.replace(seed=3)
     cell = variance.measure([Case(first, halts), Case(config, halts)])[1]
     assert (cell.seed, cell.batches) == (3, 4)
     train(config=config, out=tmp_path / "run", view=Quiet())
     policy = load(tmp_path / "run").policy
+    end = checkpoint.last_good(tmp_path / "run", config_hash(config), lambda _: None)
+    value = end.state["actors.policy.value"]
     pi = policy.probabilities()
     collector = Collector(MazeEnv)
     batch = collector.collect(policy, 4 * 50, streams.key(3, streams.EVALUATION, 2), 20)
-    scores, returns = np.zeros((200, *pi.shape)), np.zeros(200)
+    scores, means, returns = np.zeros((200, *pi.shape)), np.zeros((200, *pi.shape)), np.zeros(200)
     for i, t in itertools.product(range(200), range(batch.rewards.shape[1])):
         if t < batch.lengths[i]:
             s, a = batch.observations[i, t], batch.actions[i, t]
-            scores[i, s] -= pi[s]
-            scores[i, s, a] += 1.0
+            score = np.zeros_like(pi)
+            score[s] = np.eye(4)[a] - pi[s]
+            to_go = sum(0.999 ** (u - t) * batch.rewards[i, u] for u in range(t, batch.lengths[i]))
+            scores[i] += score
+            means[i] += 0.999**t * (to_go - value[s]) * score
             returns[i] += 0.999**t * batch.rewards[i, t]
-    c = estimators.get(estimator).coefficients(measure, returns.reshape(4, 50))
-    gradients = np.einsum("bi,bisa->bsa", c, scores.reshape(4, 50, *pi.shape)) / 50
+    if mean_part == "return":
+        means = returns[:, None, None] * scores
+    own, of_mean = estimators.get(estimator).parts(measure, returns.reshape(4, 50))
+    weighted = own.reshape(200, 1, 1) * scores + of_mean.reshape(200, 1, 1) * means
+    gradients = weighted.reshape(4, 50, *pi.shape).mean(axis=1)
     assert (cell.at, cell.lam) == ([0, 5, 10, 20], config.lam)
     assert cell.variance[-1] == pytest.approx(gradients.var(axis=0, ddof=1).sum(), rel=1e-9)
     assert cell.gradient_norm[-1] == pytest.approx(np.linalg.norm(gradients.mean(axis=0)), rel=1e-9)

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from steadyrl import estimators, measures
 from steadyrl.algorithms.algorithm import AlgorithmOptions, tabulated
 from steadyrl.algorithms.bounds import bound_of
 from steadyrl.algorithms.steadiness import Steadiness
+from steadyrl.estimators import Parts
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float, Points
 from steadyrl.ground.state import Stateful
@@ -46,6 +47,11 @@ class PenaltyOptions(AlgorithmOptions):
     )
     estimator: str = option("influence", "how the gradient of D is estimated: influence, jackknife or paper")
     estimator_options: Mapping[str, Any] = option({}, "options of the estimator, such as mmd_sign=+")
+    mean_part: Literal["reinforce", "return"] = option(
+        "reinforce",
+        "the gradient of E[G0] within the paper's estimators that split the episodes: reinforce is Algorithm 1's own, "
+        "from rewards-to-go and a value function; return is the return times the score",
+    )
     unit_free: bool = option(
         False, "divide lam by twice the standard deviation of the first batch's returns if D is quadratic"
     )
@@ -95,23 +101,31 @@ class Penalty(Stateful):
         if self.options.unit_free and self.measure.facts.degree == 2 and not self.unit:
             self.unit = 2.0 * float(np.std(returns)) or 1.0
 
-    def coefficients(self, returns: Points, weights: Points | None = None) -> Points:
-        """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi; 0 for a risk-neutral run.
+    def coefficients(self, returns: Points, weights: Points | None = None) -> Parts:
+        """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi, in two parts; 0 for a risk-neutral run."""
+        if not self.active:
+            return Parts(np.zeros_like(returns), np.zeros_like(returns))
+        parts = self.estimated(returns, weights)
+        return parts if weights is not None or returns.ndim > 1 else self.steadied(returns, parts)
+
+    def estimated(self, returns: Points, weights: Points | None = None) -> Parts:
+        """The same as the estimator has it, whether there is a penalty or not.
 
         Trajectories are exchangeable, so an estimator that splits them takes first and second half: no generator.
         """
-        if not self.active:
-            return np.zeros_like(returns)
+        if self.options.mean_part == "reinforce":
+            return self.estimator.parts(self.measure, returns, weights)
         c = self.estimator.coefficients(self.measure, returns, weights)
-        return c if weights is not None or returns.ndim > 1 else self.steadied(returns, c)
+        return Parts(c, np.zeros_like(c))
 
-    def steadied(self, returns: Float[Array, " n"], c: Float[Array, " n"]) -> Float[Array, " n"]:
+    def steadied(self, returns: Float[Array, " n"], parts: Parts) -> Parts:
         """The coefficients of a batch as the steadiness has them, which sets lam; as they are, without one."""
         if self.steadiness is None:
-            return c
-        steadied = self.steadiness.steady(returns, c, float(self.measure.value(returns)))
+            return parts
+        by_mean = parts.of_mean * returns
+        steadied = self.steadiness.steady(returns, parts.own + by_mean, float(self.measure.value(returns)))
         self.weight, self.pooled = steadied.lam, steadied.pooled
-        return steadied.c
+        return Parts(steadied.c - by_mean, parts.of_mean)
 
     def finish(self, returns: Float[Array, " n"]) -> dict[str, float]:
         """Take the dual step, if there is a constraint; what to log."""

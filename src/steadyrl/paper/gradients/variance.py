@@ -1,8 +1,9 @@
 """How much the estimated gradient of each measure varies while it is being learned from (fig:maze-grad-var).
 
 Algorithm 1 is trained on the Maze. Every so often the policy is held still and plays many fresh batches; what is
-recorded is how far the variability gradients of these batches, (1/n) sum_i c_i sum_t grad log pi, are apart. The paper
-does not say how it measured the variance; this is the variance of what enters an update, summed over parameters.
+recorded is how far the variability gradients of these batches, (1/n) sum_i c_i sum_t grad log pi (and where they need
+the gradient of the mean, Algorithm 1's with the run's own value function), are apart. The paper does not say how it
+measured the variance; this is the variance of what enters an update, summed over parameters.
 """
 
 import math
@@ -13,16 +14,18 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from steadyrl.algorithms.in_step import InStep
+from steadyrl.algorithms.in_step import Episodes, InStep
 from steadyrl.algorithms.reinforce import Reinforce
+from steadyrl.algorithms.weights import mean_weights, penalty_weights
 from steadyrl.envs.maze import MazeEnv
+from steadyrl.estimators import Parts
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.paper.gradients.rows import Experiment, Settings
 from steadyrl.paper.gradients.variability import variability_gradients
 from steadyrl.paper.judging import OURS, PAPER, planned
 from steadyrl.rollouts.fast.maze import CompiledMaze
-from steadyrl.rollouts.returns import discounted_returns
+from steadyrl.rollouts.returns import reward_to_go
 from steadyrl.runs.build import make_learner, maker
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
@@ -37,7 +40,8 @@ HALT: Final = 2
 """Keeps the episodes of halts apart from those of other evaluations."""
 SOURCES: Final = (
     "measures/*.py", "estimators/*.py", "envs/*.py", "actors/*table*.py", "actors/make.py",
-    "algorithms/algorithm.py", "algorithms/penalty.py", "algorithms/*reinforce*.py", "algorithms/in_step.py",
+    "algorithms/algorithm.py", "algorithms/penalty.py", "algorithms/weights.py",
+    "algorithms/*reinforce*.py", "algorithms/in_step.py",
     "policies/tabular.py", "rollouts/fast/maze*.py", "rollouts/returns.py", "rollouts/sources.py",
     "runs/build.py", "ground/streams.py",
     "paper/gradients/variance.py", "paper/gradients/variability.py",
@@ -164,18 +168,28 @@ def _halt(
     update, n, batches = sizes
     fresh = [streams.key(seed, streams.EVALUATION, HALT) for seed in seeds]
     played = maze.play(policies, batches * n, fresh, update)
-    gamma, penalty = in_step.options.gamma, in_step.learners[0].penalty
-    rewards = np.where(np.arange(played.rewards.shape[-1]) < played.lengths[..., None], played.rewards, 0.0)
-    returns = np.stack([discounted_returns(own, gamma) for own in rewards]).reshape(-1, batches, n)
-    c = penalty.estimator.coefficients(penalty.measure, returns)
     episodes = (played.states, played.actions, played.rewards, played.lengths)
     with np.errstate(over="ignore", invalid="ignore"):
-        gradients = variability_gradients(policies, episodes, c)
+        gradients = variability_gradients(policies, episodes, _weights(in_step, episodes, batches))
         variance = gradients.var(axis=1, ddof=1).sum(axis=(1, 2))
         norm = np.linalg.norm(gradients.mean(axis=1), axis=(1, 2))
     path = played.path()
     found = np.stack([variance, norm, (path == 1).mean(axis=1), (path == 0).mean(axis=1)])
     return np.where(in_step.finite(), found, np.nan)
+
+
+def _weights(in_step: InStep, episodes: Episodes, batches: int) -> Float[Array, "runs batches m T"]:
+    """What each step's score is multiplied with in the variability gradient of its batch."""
+    states, _, rewards, lengths = episodes
+    gamma, penalty = in_step.options.gamma, in_step.learners[0].penalty
+    mask = np.arange(rewards.shape[-1]) < lengths[..., None]
+    found = []
+    for r, value in enumerate(in_step.value):
+        to_go = reward_to_go(np.where(mask[r], rewards[r], 0.0), gamma)
+        parts = penalty.estimated(to_go[:, 0].reshape(batches, -1))
+        mean_part = mean_weights(to_go, value[np.where(mask[r], states[r], 0)], gamma)
+        found.append(penalty_weights(Parts(parts.own.ravel(), parts.of_mean.ravel()), 0.0, mean_part))
+    return np.stack(found).reshape(len(found), batches, -1, rewards.shape[-1])
 
 
 EXPERIMENT: Final = Experiment("gradient-variance", VarianceRow, settings, measure, tasks, SOURCES)
