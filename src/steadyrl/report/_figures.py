@@ -32,6 +32,8 @@ def write_figures(
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """A figure with names from a study, as name.png and name.svg; the paths."""
     _tame(figure)
+    with on_disk(folder):
+        folder.mkdir(exist_ok=True)
     return save_figure(figure, folder / name, BOTH)
 
 
