@@ -123,6 +123,8 @@ CHOICES = {
     "estimator": ["influence", "jackknife", "paper", "magic"],
     "unit_free": [True, False, 1],
     "constraint": [0.0, 3.0, -1.0],
+    "of": ["return", "cost", "drawdown", "risky_share", 3],
+    "dual_gain": [0.0, 0.5, -1.0],
     "penalty_baseline": [True, False],
     "gamma": [0.9, 1.0, 0.0, 1.01],
     "optimiser": ["adam", "sgd", "rmsprop"],

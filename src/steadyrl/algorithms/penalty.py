@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from steadyrl import estimators, measures
+from steadyrl.algorithms import quantity
 from steadyrl.algorithms.algorithm import AlgorithmOptions, tabulated
 from steadyrl.algorithms.bounds import bound_of
 from steadyrl.algorithms.steadiness import Steadiness
@@ -17,6 +18,7 @@ from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float, Points
 from steadyrl.ground.state import Stateful
 from steadyrl.measures import Measure
+from steadyrl.rollouts.batch import Batch
 
 DEFAULT_STEADINESS: Final = 2.0
 ENOUGH: Final = 64
@@ -45,6 +47,10 @@ class PenaltyOptions(AlgorithmOptions):
     at_least: float | None = option(
         None, "the most steadiness with which E[G0] stays at this or more; it begins at the one given"
     )
+    of: str = option(
+        "return",
+        "the risk of what: return, cost (the sum of info['cost']), drawdown, length, or a number of the last info",
+    )
     estimator: str = option("influence", "how the gradient of D is estimated: influence, jackknife or paper")
     estimator_options: Mapping[str, Any] = option({}, "options of the estimator, such as mmd_sign=+")
     mean_part: Literal["reinforce", "return"] = option(
@@ -59,6 +65,9 @@ class PenaltyOptions(AlgorithmOptions):
         None, "maximise E[G0] subject to D[G0] <= constraint instead: lam by dual ascent", least=0
     )
     dual_rate: float = option(0.01, "step of the dual ascent: lam += dual_rate (D - constraint), not below 0", least=0)
+    dual_gain: float = option(
+        0.0, "damping of the dual ascent: dual_gain (D - constraint) of the batch is added to lam, not below 0", least=0
+    )
 
 
 class Penalty(Stateful):
@@ -76,11 +85,13 @@ class Penalty(Stateful):
             bound = bound_of(options.at_most, options.at_least, chosen)
             self.steadiness = Steadiness(chosen, bound) if chosen > 0 else None
         self.weight, self.unit, self.pooled = float(options.lam or 0.0), 0.0, 0.0
+        self.excess = 0.0
 
     @property
     def lam(self) -> float:
         """What the coefficients are multiplied with."""
-        return self.weight / self.unit if self.unit else self.weight
+        weight = max(0.0, self.weight + self.excess)
+        return weight / self.unit if self.unit else weight
 
     @property
     def active(self) -> bool:
@@ -92,6 +103,10 @@ class Penalty(Stateful):
         """Can lam change from update to update?"""
         return self.options.unit_free or self.options.constraint is not None or self.steadiness is not None
 
+    def numbers(self, batch: Batch, returns: Float[Array, " n"]) -> Float[Array, " n"]:
+        """What the penalty is of: the returns of a batch, or what `of` names; it takes the place of returns below."""
+        return quantity.numbers(self.options.of, batch, returns)
+
     def begin(self, returns: Float[Array, " n"]) -> None:
         """See a new batch's returns, before its coefficients are asked for.
 
@@ -100,6 +115,8 @@ class Penalty(Stateful):
         """
         if self.options.unit_free and self.measure.facts.degree == 2 and not self.unit:
             self.unit = 2.0 * float(np.std(returns)) or 1.0
+        if self.options.constraint is not None and self.options.dual_gain > 0:
+            self.excess = self.options.dual_gain * (float(self.measure.value(returns)) - self.options.constraint)
 
     def coefficients(self, returns: Points, weights: Points | None = None) -> Parts:
         """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi, in two parts; 0 for a risk-neutral run."""
@@ -161,6 +178,8 @@ def choice_problems(options: PenaltyOptions) -> Iterator[str]:
             for name in ("at_most", "at_least"):
                 if getattr(options, name) is not None:
                     yield f"steadiness = 0: must be > 0 with {name}: leave it out"
+        if options.of != quantity.RETURN and is_active(options):
+            yield f"of = {options.of!r}: must have lam or constraint beside it: a steadiness is of the return alone"
         return
     other = "lam" if options.lam is not None else "constraint"
     for name in ("steadiness", "at_most", "at_least"):

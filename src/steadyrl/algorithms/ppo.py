@@ -114,10 +114,11 @@ class PPO(Algorithm):
         options, progress = self.options, self.finished_updates / self.updates
         self.actor.set_rate_factor(scheduled(options.rate_schedule, progress))
         policy_learns = self.actor.begin(batch)
-        self.penalty.begin(to_go[:, 0])
-        c = self.penalty.coefficients(to_go[:, 0])
+        returns = self.penalty.numbers(batch, to_go[:, 0])
+        self.penalty.begin(returns)
+        c = self.penalty.coefficients(returns)
         weights, targets = self.weights(batch, c)
-        inner = Inner(self, batch, to_go[:, 0], c, weights)
+        inner = Inner(self, batch, returns, c, weights)
         self.actor.see_targets(targets)
         if self.critic is not None:
             self.critic.begin(batch, c.own)
@@ -138,7 +139,7 @@ class PPO(Algorithm):
                 break
         self.actor.end(batch)
         logged = {name: float(np.mean(numbers)) for name, numbers in last.items()}
-        return logged | inner.movement() | self.penalty.finish(to_go[:, 0])
+        return logged | inner.movement() | self.penalty.finish(returns)
 
     def weights(self, batch: Batch, c: Parts) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """A - lam A_c of every step, and the targets of the value function.

@@ -60,7 +60,7 @@ class Reinforce(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """One update of policy and value from n episodes."""
-        returns = to_go[:, 0]
+        returns = self.penalty.numbers(batch, to_go[:, 0])
         self.penalty.begin(returns)
         parts = self.penalty.coefficients(returns)
         norm = self.actor.ascend(batch, self.weights(batch, to_go, parts))

@@ -11,7 +11,8 @@ from gymnasium.wrappers import TimeLimit
 from steadyrl import algorithms
 from steadyrl.actors.actor import Actor
 from steadyrl.actors.make import Kind, kind_of, make_actor
-from steadyrl.algorithms import Algorithm
+from steadyrl.algorithms import Algorithm, quantity
+from steadyrl.envs.cost import WithCost
 from steadyrl.envs.probe import probe
 from steadyrl.ground import option
 from steadyrl.ground.errors import BREAKDOWNS, BadInputError
@@ -50,6 +51,8 @@ def check_env(config: RunConfig, make: MakeEnv, longest: int, workers: int = 1) 
 
 def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | None = None) -> Collector:
     """Environments for a run, and who plays in them."""
+    if config.to_dict().get("of") == quantity.COST:
+        make = WithCost(make)
     try:
         return Collector(
             make, backend=config.backend, limit=config.limit, **dataclasses.asdict(workers or WorkerOptions())

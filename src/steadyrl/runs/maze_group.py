@@ -11,6 +11,7 @@ from typing import Final, cast
 
 import numpy as np
 
+from steadyrl.algorithms import quantity
 from steadyrl.algorithms.in_step import InStep
 from steadyrl.algorithms.reinforce import Reinforce
 from steadyrl.envs.maze import MazeEnv
@@ -33,6 +34,8 @@ def group_key(config: RunConfig) -> str | None:
     if config.env != MAZE or not (plain and isinstance(noise, str)):
         return None
     if config.limit is not None or config.evaluate_every or config.stop_when or config.normalise_advantages:
+        return None
+    if config.of != quantity.RETURN:
         return None
     fields = {name: value for name, value in config.to_dict().items() if name not in DIFFER}
     fields["plain lam"] = config.lam is not None
