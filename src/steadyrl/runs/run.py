@@ -138,8 +138,7 @@ def train(
             the risk-neutral policy, which is trained first, in a run of its own beside this one.
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
-    if isinstance(env, gym.Env):
-        raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
+    env = _not_made(env)
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
     if isinstance(given.get("policy"), type):
         given["policy"] = _path_of(given["policy"])
@@ -281,6 +280,16 @@ def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
     if not best.state:
         raise BadInputError(f"{path} has no best policy yet: at update {last.update} no evaluation was a number")
     return replace(last, update=best.update, state=best.state)
+
+
+def _not_made(env: Source | None) -> str | MakeEnv | None:
+    """An id or a function: a run needs several environments, and new ones at every checkpoint."""
+    if isinstance(env, gym.vector.VectorEnv):
+        cure = "give what makes one of its environments, and workers to play several at a time"
+        raise BadInputError(f"env = {env}: a run makes its environments anew at every checkpoint: {cure}")
+    if isinstance(env, gym.Env):
+        raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
+    return env
 
 
 def _path_of(module: type) -> str:
