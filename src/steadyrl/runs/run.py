@@ -73,13 +73,13 @@ class Run:
     def plot(self, *names: str) -> Any:
         """A matplotlib figure of these metrics against the episodes (return and variability, if none is named).
 
-        A notebook shows it; elsewhere run.plot().savefig("run.png").
+        A notebook with `%matplotlib inline` shows it; elsewhere run.plot().savefig("run.png").
         """
-        return look.picture(self.metrics(), names, str(self.folder))
+        return look.picture(self.metrics(), names, self.folder.name)
 
     def _repr_html_(self) -> str:
         last = (self.metrics() or [{}])[-1]
-        return look.html(self.config, self.status, self.update, str(self.folder), last)
+        return look.html(self.config, self.status, self.update, self.folder.name, last)
 
     def evaluate(
         self, episodes: int = 1000, seed: int = 0, gamma: float | None = None, deterministic: bool = False
