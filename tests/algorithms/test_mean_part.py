@@ -133,6 +133,16 @@ def test_advantages_that_are_normalised_are_not_within_the_penalty():
     np.testing.assert_allclose(scaled, mean_part / mean_part[BATCH.mask].std(), rtol=1e-6)
 
 
+def test_of_another_quantity_the_mean_has_no_rewards_to_go():
+    learner = Reinforce(
+        even.ACTORS["table"](mdp.THETA), options(ReinforceOptions, "variance", "reinforce", of="length")
+    )
+    numbers = BATCH.lengths.astype(float)
+    own, of_mean = learner.penalty.coefficients(numbers)
+    np.testing.assert_array_equal(own, estimators.paper.coefficients("variance", numbers))
+    assert not of_mean.any()
+
+
 @both
 def test_without_discounted_weights_a_late_step_counts_as_much_as_the_first(make):
     actor = make(mdp.THETA)
