@@ -55,7 +55,7 @@ CASES = {
     "neutral": {**PAYING, "lam": 0.0},
     "neutral by name": {**PAYING, "algorithm": "risk-neutral-ppo"},
     "averse": {**PAYING, "lam": 1.2},
-    "averse, steadiness": PAYING,
+    "averse, steadiness": {**PAYING, "updates": 150},
     "averse, product": {**PAYING, "lam": 1.2, "penalty": "product", "advantage_normalisation": "none"},
 }
 

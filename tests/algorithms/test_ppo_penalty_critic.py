@@ -30,6 +30,8 @@ forms = pytest.mark.parametrize("penalty", ["critic", "product"])
 class Fixed:
     """A critic that says what it was told, and learns nothing."""
 
+    decay = 1.0
+
     def __init__(self, values):
         self.values = values
 

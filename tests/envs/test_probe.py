@@ -315,3 +315,18 @@ def test_the_environments_own_sampler_is_left_alone():
     expected = spaces.Discrete(3, seed=5)
     probe(env)
     assert [env.action_space.sample() for _ in range(9)] == [expected.sample() for _ in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "option"),
+    [
+        (gym.wrappers.NormalizeObservation, "normalise_observations"),
+        (gym.wrappers.NormalizeReward, "normalise_returns"),
+    ],
+)
+def test_running_statistics_of_a_wrapper_are_warned_of_by_the_name_of_our_option(wrapper, option):
+    def make():
+        return gym.wrappers.TimeLimit(wrapper(gym.make("CartPole-v1", disable_env_checker=True)), 20)
+
+    with pytest.warns(UserWarning, match=f"{wrapper.__name__} keeps statistics .* set {option} = true"):
+        probe(make)

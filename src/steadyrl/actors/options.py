@@ -6,7 +6,7 @@ Which of them a run has follows from its environment, so the classes are apart f
 from dataclasses import dataclass
 from typing import Literal
 
-from steadyrl.ground.option import option
+from steadyrl.ground.option import option, with_default
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,9 @@ class TableOptions:
         None, "learning rate of the value function (default: as many times the policy's as the algorithm says)", above=0
     )
     optimiser: Literal["adam", "sgd"] = option("adam", "of the policy; the values of a table take plain steps")
+    rate_schedule: Literal["constant", "linear", "cosine"] = option(
+        "constant", "how the learning rates change over the run"
+    )
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class NetworkOptions:
         None, "learning rate of the value function (default: as many times the policy's as the algorithm says)", above=0
     )
     optimiser: Literal["adam", "sgd"] = option("adam", "of policy and, in a network, of the value function alike")
+    rate_schedule: Literal["constant", "linear", "cosine"] = with_default(TableOptions, "rate_schedule", "constant")
     max_grad_norm: float = option(0.0, "clip the norm of the policy's gradient; 0 for no clipping", least=0)
     hidden: tuple[int, ...] = option((128, 128), "units of each hidden layer of policy and value network")
     activation: Literal["relu", "tanh", "elu", "silu"] = option("relu", "between the layers")

@@ -86,9 +86,16 @@ class Algorithm(Stateful):
         """Who acts now."""
         return self.actor.policy
 
+    @property
+    def progress(self) -> float:
+        """The share of the run's updates that are finished."""
+        return min(1.0, self.finished_updates / self.updates)
+
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:
         """Learn from a batch; what to log."""
         self.iteration = iteration
+        for actor in self.actors.values():
+            actor.set_progress(self.progress)
         to_go = reward_to_go(batch.rewards, self.options.gamma)
         logged = self.learn(batch, to_go)
         self.finished_updates += 1
