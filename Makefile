@@ -51,6 +51,7 @@ bench: $(VENV)/.dev  ## Side by side, as ratios
 	$(BIN)/python benchmarks/measures.py
 	$(BIN)/python benchmarks/maze.py
 	$(BIN)/python benchmarks/steppers.py
+	$(BIN)/python benchmarks/workers.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/study.py

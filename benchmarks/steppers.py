@@ -41,7 +41,7 @@ class Domain:
         self.env = self.make()
         self.limit = self.env.get_wrapper_attr("_max_episode_steps")
         self.lean = kind.of(self.env, n)
-        self.plain = GymnasiumStepper(self.make, n)
+        self.plain = GymnasiumStepper(self.make)
         below = {"max_episode_steps": self.limit, "disable_env_checker": True}
         self.sync = gym.make_vec(base, n, vectorization_mode="sync", **below)
         space, rng = self.env.action_space, np.random.default_rng(0)

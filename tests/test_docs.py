@@ -27,7 +27,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 RUN = (
     "index", "theory", "measures", *(f"measures/{page.stem}" for page in sorted((DOCS / "measures").glob("*.md"))),
-    "estimators", "rollouts", "algorithms", "command-line",
+    "estimators", "rollouts", "algorithms", "command-line", "integrations", "own-loop",
 )  # fmt: skip
 FENCE = re.compile(r"^```([\w-]*)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"# -> ?(.*)$")
@@ -170,7 +170,7 @@ def test_the_settings_name_no_address_to_fetch_from():
 
 MODULES = (
     "algorithms", "estimators", "evaluate", "envs", "measures", "policies", "rollouts", "runs", "studies",
-    "ground", "actors",
+    "ground", "actors", "integrations",
 )  # fmt: skip
 DOTTED = re.compile(rf"`(?:steadyrl\.)?((?:{'|'.join(MODULES)})(?:\.\w+)+)(?:\([^`]*\))?`")
 
@@ -191,7 +191,9 @@ def test_names_in_the_text_exist(path):
         resolve(name)
 
 
-@pytest.mark.parametrize("module", ["estimators", "envs", "measures", "policies", "rollouts", "runs", "studies"])
+@pytest.mark.parametrize(
+    "module", ["estimators", "envs", "measures", "policies", "rollouts", "runs", "studies", "integrations"]
+)
 def test_every_public_name_is_on_the_api_page(module):
     documented = re.findall(rf"^::: steadyrl\.{module}\.(?:\w+\.)*(\w+)$", text("api"), flags=re.MULTILINE)
     public = importlib.import_module(f"steadyrl.{module}").__all__

@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from steadyrl import algorithms, envs, estimators, evaluate, measures, runs
     from steadyrl.estimators import coefficients
-    from steadyrl.runs import load, train
+    from steadyrl.runs import evaluate_policy, load, train
 
 __all__ = [
     "__version__",
@@ -21,13 +21,16 @@ __all__ = [
     "envs",
     "estimators",
     "evaluate",
+    "evaluate_policy",
     "load",
     "measures",
     "runs",
     "train",
 ]
 
-_FUNCTIONS = {"coefficients": "steadyrl.estimators", "load": "steadyrl.runs", "train": "steadyrl.runs"}
+_FUNCTIONS = {"coefficients": "steadyrl.estimators"} | dict.fromkeys(
+    ("evaluate_policy", "load", "train"), "steadyrl.runs"
+)
 
 
 def __getattr__(name: str) -> Any:

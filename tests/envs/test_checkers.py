@@ -1,4 +1,4 @@
-"""Gymnasium's checker, Stable-Baselines3's checker and our own probe accept all four environments."""
+"""Gymnasium's checker, Stable-Baselines3's checker and our own probe accept all environments."""
 
 import os
 
@@ -7,12 +7,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env as gymnasium_check
 from stable_baselines3.common.env_checker import check_env as sb3_check
 
-from steadyrl.envs import DOMAINS
+from steadyrl.envs import DOMAINS, SMALL_DOMAINS
 from steadyrl.envs.probe import probe
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
-IDS = [domain.id for domain in DOMAINS]
+IDS = [domain.id for domain in (*DOMAINS, *SMALL_DOMAINS)]
 MUJOCO = {"steadyrl/InvertedPendulum-v0", "steadyrl/HalfCheetah-v0"}
 
 

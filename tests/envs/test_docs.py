@@ -4,7 +4,7 @@ import doctest
 import re
 from pathlib import Path
 
-from steadyrl.envs import DOMAINS
+from steadyrl.envs import DOMAINS, SMALL_DOMAINS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "environments.md").read_text(encoding="utf-8")
 
@@ -19,7 +19,7 @@ def test_the_sessions_give_what_the_page_says():
 
 
 def test_every_domain_and_parameter_is_on_the_page():
-    for domain in DOMAINS:
+    for domain in (*DOMAINS, *SMALL_DOMAINS):
         assert f"`{domain.id}`" in PAGE
         missing = [p.name for p in domain.parameters if f"`{p.name}" not in PAGE]
         assert missing == []

@@ -11,7 +11,7 @@ from steadyrl.cli.envs import envs
 from steadyrl.cli.parser import Parser
 from steadyrl.cli.watch import add_options
 from steadyrl.cli.watch import watch as command
-from steadyrl.envs import DOMAINS, _frames, _video
+from steadyrl.envs import DOMAINS, SMALL_DOMAINS, _frames, _video
 
 IDS = [domain.id for domain in DOMAINS]
 
@@ -123,7 +123,7 @@ def test_the_caption_is_red_on_risky_steps_and_keeps_the_picture():
 def test_envs_lists_every_domain_with_its_parameters(capsys):
     envs(as_json=False)
     text = capsys.readouterr().out
-    for domain in DOMAINS:
+    for domain in (*DOMAINS, *SMALL_DOMAINS):
         assert domain.id in text
         assert all(parameter.name in text for parameter in domain.parameters)
 
@@ -131,5 +131,6 @@ def test_envs_lists_every_domain_with_its_parameters(capsys):
 def test_envs_as_json_is_the_same_data(capsys):
     envs(as_json=True)
     listed = json.loads(capsys.readouterr().out)
-    assert [domain["id"] for domain in listed] == IDS
+    assert [domain["id"] for domain in listed[: len(IDS)]] == IDS
+    assert len(listed) == len(DOMAINS) + len(SMALL_DOMAINS)
     assert listed[1]["parameters"][1]["default"] == "landed"

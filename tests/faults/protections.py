@@ -3,10 +3,10 @@
 import fcntl
 import os
 
-from steadyrl.ground import files
+from steadyrl.ground import files, processes
 from steadyrl.policies import storage
 from steadyrl.runs import checkpoint, folder, metrics
-from steadyrl.studies import attempts, processes, study
+from steadyrl.studies import attempts, study
 
 PR_GET_DUMPABLE = 3
 

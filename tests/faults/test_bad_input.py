@@ -9,13 +9,15 @@ import sys
 
 import pytest
 
+from steadyrl.runs.folder import FORMAT
 from steadyrl.runs.lock import locked
+from steadyrl.studies.study import FORMAT as STUDY_FORMAT
 from tests.faults import ROOT
 from tests.faults.small import MAZE, OPTIONS
 
 FAULTY = "tests.faults.envs:Boxes-v0"
 SMALL = ["--hidden", "4", "--n", "1", "--updates", "4", "--checkpoint-every", "4", "--quiet"]
-REFORMED = "but this version of steadyrl reads format 1"
+LATER = FORMAT + 1
 
 # The command, exit code, what standard error says. {at} is the test's own folder.
 TABLE = {
@@ -40,12 +42,12 @@ TABLE = {
     "run.json of another version": (
         ["train", *OPTIONS, "--out", "{at}/newer"],
         4,
-        f"error: {{at}}/newer/run.json: format 2, {REFORMED}\n",
+        f"error: {{at}}/newer/run.json: format {LATER}, but this version of steadyrl reads format {FORMAT}\n",
     ),
     "done.json of another version": (
         ["train", *OPTIONS, "--out", "{at}/ended"],
         4,
-        f"error: {{at}}/ended/done.json: format 2, {REFORMED}\n",
+        f"error: {{at}}/ended/done.json: format {LATER}, but this version of steadyrl reads format {FORMAT}\n",
     ),
     "one checkpoint is damaged": (
         ["train", *OPTIONS, "--out", "{at}/damaged"],
@@ -81,9 +83,10 @@ TABLE = {
         "error: {at}/newer is no study's folder: it has no study.json\n",
     ),
     "a report of another version": (
-        ["report", "{at}/study-2"],
+        ["report", "{at}/later"],
         4,
-        f"error: {{at}}/study-2/study.json: format 2, {REFORMED}\n",
+        f"error: {{at}}/later/study.json: format {STUDY_FORMAT + 1}, "
+        f"but this version of steadyrl reads format {STUDY_FORMAT}\n",
     ),
     "no workers": (["study", "maze", "--workers", "0"], 2, "error: workers = 0: must be >= 1\n"),
     "an address without Ray": (
@@ -109,15 +112,15 @@ def answers(tmp_path_factory, trained):
         shutil.copytree(trained, at / name)
     for name, file in (("newer", "run.json"), ("ended", "done.json")):
         path = at / name / file
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 2}))
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": LATER}))
     for name in ("newer", "damaged", "both", "begun"):
         (at / name / "done.json").unlink()
     for path in (at / "damaged" / "ckpt-4", at / "both" / "ckpt-4", at / "both" / "ckpt-2"):
         path.write_bytes(path.read_bytes()[:-1])
     for update in (2, 4):
         (at / "begun" / f"ckpt-{update}").unlink()
-    (at / "study-2").mkdir()
-    (at / "study-2" / "study.json").write_text('{"format": 2, "name": "x", "runs": []}')
+    (at / "later").mkdir()
+    (at / "later" / "study.json").write_text(json.dumps({"format": STUDY_FORMAT + 1, "name": "x", "runs": []}))
     return at, dict(zip(TABLE, run([[word.format(at=at) for word in row[0]] for row in TABLE.values()]), strict=True))
 
 
@@ -151,12 +154,12 @@ STUDY = f"""
 n = 1
 updates = 8
 checkpoint_every = 4
-hidden = [4]
 [[cases]]
 env = "{MAZE}"
 [[cases]]
 env = "{FAULTY}"
 env_options.hole = true
+hidden = [4]
 [[cases]]
 env = "{MAZE}"
 policy_rate = 1e308

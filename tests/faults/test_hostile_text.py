@@ -73,7 +73,16 @@ def test_json_without_end_is_refused_in_a_study(name, study, refused):
     refused("report", study, codes=(4,))
 
 
-CONFIGS = [{}, {"env": MAZE}, {"env": 3}, {"updates": "x"}, {"lam": None}, {"seed": [1]}, {"hidden": 3}, {"n": 10**400}]
+CONFIGS = [
+    {},
+    {"env": MAZE},
+    {"env": 3},
+    {"updates": "x"},
+    {"gamma": None},
+    {"seed": [1]},
+    {"hidden": 3},
+    {"n": 10**400},
+]
 
 
 def test_a_config_that_lies_is_damage_to_its_run(study, trained, capsys):

@@ -159,7 +159,8 @@ from steadyrl.actors.table import TableActor
 from steadyrl.rollouts import Collector
 
 kind = algorithms.get("exponential-utility")
-actor, collector = TableActor(36, 4, TableOptions(), kind.value_factor), Collector("steadyrl/Maze-v0")
+actor = TableActor(36, 4, TableOptions(1e-3, optimiser="sgd"), kind.value_factor)
+collector = Collector("steadyrl/Maze-v0")
 learner = kind(actor, kind.Options(aversion=0.05, gamma=1.0))
 batch = collector.collect(actor.policy, 30, 0, 0)
 returns = np.where(batch.mask, batch.rewards, 0.0).sum(axis=1)

@@ -125,7 +125,7 @@ TABLE = {
     "diverges": (
         [MAZE, "--policy-rate", "1e308", "--out", "{at}/wild"],
         1,
-        "{at}/wild diverged at update 1: try smaller rates or a smaller lam, elsewhere",
+        "{at}/wild diverged at update 3: try smaller rates or a smaller lam, elsewhere",
     ),
     "a file for a folder": (
         [MAZE, "--out", "{at}/file"],
@@ -206,7 +206,7 @@ def test_train_again_evaluate_and_change_by_file(tmp_path, capsys):
     assert main([*command, *out]) == 0
     assert capsys.readouterr().out == f"finished: {tmp_path}/run (4 updates)\n"
     assert main([*command, *out]) == 0
-    assert capsys.readouterr().out == f"finished already: {tmp_path}/run (4 updates)\n"
+    assert capsys.readouterr().out == f"finished already: {tmp_path}/run (4 updates; --fresh trains anew)\n"
     assert json.loads((tmp_path / "run" / "run.json").read_text())["config"]["seed"] == 7
     evaluate = ["evaluate", str(tmp_path / "run"), "--episodes", "50", "--resamples", "40"]
     assert main([*evaluate, "--json"]) == 0
@@ -227,7 +227,7 @@ def test_help_has_every_option_of_the_algorithm_with_what_it_means_and_no_other(
     expected = {**run_options(), **algorithm_options(algorithm), **actor_options(algorithm)}
     del expected["env"]
     shown = set(re.findall(r"^  --([\w-]+)", text, flags=re.MULTILINE))
-    beside = {"config", "out", "quiet", "allow-import", "track"}
+    beside = {"config", "out", "fresh", "quiet", "allow-import", "track"}
     assert shown - beside == {name.replace("_", "-") for name in expected}
     assert beside <= shown
     words = re.sub(r"\s+", "", text)  # a long line may be broken anywhere

@@ -11,7 +11,7 @@ from steadyrl.actors.table import TableActor
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.ground import streams
 from steadyrl.rollouts import Collector
-from steadyrl.runs import BadInputError, RunConfig, RunFailedError, load, train
+from steadyrl.runs import BadInputError, RunConfig, RunFailedError, config_hash, load, train
 from steadyrl.runs.view import Lines, Quiet
 from tests.runs import envs
 
@@ -126,8 +126,8 @@ def test_what_a_failed_run_had_reached_stays(tmp_path):
         ),
         ({"env": walk_with(fault="hole", after=0)}, "step 4: reward: got nan, expected a finite number"),
         (
-            {"env": envs.walk, "optimiser": "adam"},
-            "optimiser = 'adam': must be left out: <tests.runs.envs.walk> is learned by a table",
+            {"env": envs.walk, "activation": "elu"},
+            "activation = 'elu': must be left out: <tests.runs.envs.walk> is learned by a table",
         ),
         (
             {"env": "steadyrl/Maze-v0", "max_grad_norm": 1.0, "hidden": [7]},
@@ -176,9 +176,11 @@ def test_lines_tell_how_it_goes(tmp_path):
     assert line.endswith(" steps/s, 0:00:00 left")
 
 
-def test_without_a_folder_it_is_named_by_the_hash_of_the_config(tmp_path, monkeypatch):
+def test_without_a_folder_it_is_named_by_the_hashes_of_config_and_environment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = train(envs.walk, view=Quiet(), **SHORT)
     assert run.folder.parent.name == "runs"
-    assert len(run.folder.name) == 12
+    assert len(run.folder.name) == 12 + 1 + 8
+    by_id = train("tests.runs.envs:Walk-v0", view=Quiet(), **SHORT)
+    assert by_id.folder.name == config_hash(by_id.config)[:12]
     assert train(config=RunConfig("x"), env=envs.walk, view=Quiet(), **SHORT).folder == run.folder

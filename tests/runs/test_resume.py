@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from steadyrl.runs import Interrupted, RunConfig, load, loop, run, to_toml, train
+from steadyrl.rollouts import Collector
+from steadyrl.runs import Interrupted, RunConfig, load, run, to_toml, train
 from steadyrl.runs.view import Quiet
 from tests.runs import envs
 
@@ -28,8 +29,8 @@ RUNS = {
     "reinforce": (RunConfig("CartPole-v1", n=4, updates=80, checkpoint_every=5, hidden=(8,), lam=0.1), 4),
     "ppo": (
         RunConfig(
-            "Pendulum-v1", algorithm="ppo", limit=20, n=4, updates=40, checkpoint_every=5, hidden=(8,), minibatches=3,
-            inner_updates=3, lam=0.1,
+            "Pendulum-v1", algorithm="ppo", limit=20, n=4, updates=40, checkpoint_every=5, hidden=(8,),
+            minibatch_size=27, inner_updates=3, lam=0.1,
         ),
         4,
     ),
@@ -81,13 +82,7 @@ def test_environments_that_remember_are_made_anew_at_every_boundary(tmp_path, mo
     train(out=tmp_path / "whole", view=Quiet(), **REMEMBERING)
     in_pieces(tmp_path / "pieces", [6, 11], **REMEMBERING)
     assert content(tmp_path / "pieces") == content(tmp_path / "whole")
-    kept = []
-
-    def make_once(config, make, original=loop.make_collector):
-        kept.append(kept[0] if kept else original(config, make))
-        return kept[0]
-
-    monkeypatch.setattr(loop, "make_collector", make_once)
+    monkeypatch.setattr(Collector, "renew", lambda collector: None)
     train(out=tmp_path / "control", view=Quiet(), **REMEMBERING)
     assert content(tmp_path / "control")["metrics.jsonl"] != content(tmp_path / "whole")["metrics.jsonl"]
 

@@ -13,7 +13,7 @@ from steadyrl.runs.view import Quiet
 from tests.runs.test_resume import content, in_pieces
 
 SHORT = {"updates": 9, "checkpoint_every": 2, "hidden": (8,), "evaluate_every": 3, "evaluate_episodes": 3}
-PPO = {"algorithm": "ppo", "inner_updates": 2, "minibatches": 2}
+PPO = {"algorithm": "ppo", "inner_updates": 2, "minibatch_size": 64}
 RUNS = {
     "MuJoCo's batch": (RunConfig("steadyrl/InvertedPendulum-v0", n=5, lam=0.5, **SHORT), MujocoStepper),
     "MuJoCo's batch, PPO": (RunConfig("steadyrl/HalfCheetah-v0", n=3, limit=15, **PPO, **SHORT), MujocoStepper),

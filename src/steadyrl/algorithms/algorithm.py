@@ -51,6 +51,8 @@ class Algorithm(Stateful):
     """Those among them that choose between two things, whatever the environment's actions are."""
     value_factor: ClassVar[float] = 10.0
     """The value's learning rate over the policy's, where it is not given: ten is the paper's rule."""
+    run_defaults: ClassVar[Mapping[str, Any]] = {}
+    """Options of every run that have another default with this algorithm."""
     network_defaults: ClassVar[Mapping[str, Any]] = {}
     """Options of a network that have another default with this algorithm."""
     table_defaults: ClassVar[Mapping[str, Any]] = {}

@@ -6,6 +6,7 @@ import sys
 
 from steadyrl.cli.parser import Parser
 from steadyrl.envs.domains import DOMAINS, Domain
+from steadyrl.envs.small_domains import SMALL_DOMAINS
 
 USE = """In Python: import gymnasium, steadyrl; gymnasium.make("steadyrl/Maze-v0", noise="pareto")
 Any other environment: steadyrl.envs.RiskyRegion(env, where=..., noise=...)"""
@@ -17,11 +18,13 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
 
 
 def envs(*, as_json: bool) -> None:
-    """The environments of the paper, what is risky in them, and their parameters."""
+    """The environments, what is risky in them, and their parameters."""
     if as_json:
-        sys.stdout.write(json.dumps([dataclasses.asdict(domain) for domain in DOMAINS], indent=2) + "\n")
+        sys.stdout.write(
+            json.dumps([dataclasses.asdict(domain) for domain in (*DOMAINS, *SMALL_DOMAINS)], indent=2) + "\n"
+        )
         return
-    for domain in DOMAINS:
+    for domain in (*DOMAINS, *SMALL_DOMAINS):
         _print(domain)
     sys.stdout.write(f"{USE}\n")
 

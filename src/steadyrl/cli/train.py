@@ -12,7 +12,7 @@ from typing import Any
 
 from steadyrl.cli.parser import Parser
 from steadyrl.ground.files import printable
-from steadyrl.ground.option import Option
+from steadyrl.ground.option import Option, options_of
 
 METAVARS = {int: "INT", float: "FLOAT", str: "STR", bool: "{true,false}"}
 TRUTHS = {"true": True, "false": False}
@@ -21,6 +21,7 @@ TRUTHS = {"true": True, "false": False}
 def add_options(parser: Parser, arguments: list[str]) -> None:
     """What every run takes, what its algorithm takes, and what a table or a network takes."""
     from steadyrl.algorithms import names
+    from steadyrl.rollouts.workers import WorkerOptions
     from steadyrl.runs.config import actor_options, algorithm_options, all_options, run_options
 
     parser.add_argument(
@@ -31,6 +32,7 @@ def add_options(parser: Parser, arguments: list[str]) -> None:
     )
     parser.option("config", "a TOML file with any of the options below; those on the command line count more", Path)
     parser.option("out", "the run's folder (default: runs/ and a hash)", Path)
+    parser.flag("fresh", "train anew: delete the run that is in the folder first; to resume, leave it out")
     parser.flag("quiet", "show nothing but how it ended")
     parser.flag("allow-import", "let the id of an environment that comes from a file import a module")
     parser.add_argument(
@@ -40,11 +42,13 @@ def add_options(parser: Parser, arguments: list[str]) -> None:
         metavar="NAME",
         help="tensorboard, wandb: write the metrics for these, too, into the run's folder; wandb is always offline",
     )
+    for declared in options_of(WorkerOptions).values():
+        _add(parser, declared, f"{declared.about}{_default(declared.default)}")
     parser.usage = "steadyrl train [ENV] [--option VALUE ...]"
     algorithm = _algorithm(arguments)
     table, network, gaussian = (actor_options(algorithm, kind) for kind in ("table", "network", "gaussian"))
     groups = {
-        "options of every run": {name: o for name, o in run_options().items() if name != "env"},
+        "options of every run": {name: o for name, o in run_options(algorithm).items() if name != "env"},
         f"options of algorithm {algorithm}": algorithm_options(algorithm),
         "options of whoever learns, a table or a network": {name: _both(table[name], network[name]) for name in table},
         "options of a network": {name: o for name, o in network.items() if name not in table},
@@ -66,13 +70,17 @@ def train(
     *,
     config: Path | None,
     out: Path | None,
+    fresh: bool,
     quiet: bool,
     allow_import: bool,
     track: Sequence[str],
+    workers: str | None,
+    worker_timeout: str | None,
     **texts: Any,
 ) -> None:
     """Train a policy that maximises E[G0] - lam D[G0]. Stop it at any time: the same command resumes it."""
     from steadyrl.ground.errors import RunFailedError
+    from steadyrl.rollouts.workers import WorkerOptions
     from steadyrl.runs import toml, view
     from steadyrl.runs.checks import config_from
     from steadyrl.runs.config import all_options
@@ -86,11 +94,14 @@ def train(
     known = all_options()
     chosen = config_from(fields | {name: _read(known[name], text) for name, text in texts.items() if text is not None})
     path = folder_of(chosen, out)
-    was_done = (path / "done.json").exists()
-    run = train(config=chosen, out=path, view=view.choose(quiet), track=track)
+    was_done = not fresh and (path / "done.json").exists()
+    own, asked = options_of(WorkerOptions), {"workers": workers, "worker_timeout": worker_timeout}
+    how = {name: _read(own[name], text) for name, text in asked.items() if text is not None}
+    run = train(config=chosen, out=path, view=view.choose(quiet or was_done), track=track, fresh=fresh, **how)
     if run.status == "diverged":
         raise RunFailedError(f"{path} diverged at update {run.update}: try smaller rates or a smaller lam, elsewhere")
-    sys.stdout.write(f"finished{' already' if was_done else ''}: {path} ({run.update} updates)\n")
+    before, cure = (" already", "; --fresh trains anew") if was_done else ("", "")
+    sys.stdout.write(f"finished{before}: {path} ({run.update} updates{cure})\n")
 
 
 def check_import(env: Any, source: str, *, allow_import: bool) -> None:
@@ -153,7 +164,8 @@ def _both(table: Option, network: Option) -> Option:
     """An option that both have, with both defaults said where they differ."""
     if table.default == network.default:
         return table
-    return replace(table, default=f"{network.default:g}; a table: {table.default:g}")
+    sides = {"": network.default, "a table: ": table.default}
+    return replace(table, default="; ".join(f"{whose}{x}" for whose, x in sides.items() if x is not None))
 
 
 def _metavar(declared: Option) -> str:

@@ -47,7 +47,7 @@ def watch(
     """Play episodes and write them as a GIF or MP4; a tabular policy of the Maze also as a map. Needs no screen."""
     from steadyrl.envs import _frames, _video
     from steadyrl.envs._checks import check_choice, check_count
-    from steadyrl.rollouts.collector import flat
+    from steadyrl.rollouts.flat import flat
 
     check_choice("policy", policy, POLICIES)
     for name, value in (("episodes", episodes), ("frames", frames), ("fps", 1 if fps is None else fps)):

@@ -1,7 +1,6 @@
-"""Where: the four domains of the paper, reward noise, a wrapper that makes any environment risky, and a probe.
+"""Where: the paper's domains, small tasks with exact answers, reward noise, a wrapper that makes any task risky.
 
-Importing this package registers `steadyrl/Maze-v0`, `steadyrl/LunarLander-v0`, `steadyrl/InvertedPendulum-v0` and
-`steadyrl/HalfCheetah-v0` with Gymnasium.
+Importing this package registers them with Gymnasium: the ids of `DOMAINS` and of `SMALL_DOMAINS`.
 """
 
 from steadyrl.envs._registration import register_all
@@ -9,10 +8,12 @@ from steadyrl.envs.domains import DOMAINS, Domain, Parameter
 from steadyrl.envs.maze import MazeEnv, MazeSpec, maze_spec
 from steadyrl.envs.noise import NOISES, Gaussian, Mixture, Noise, Pareto, Uniform
 from steadyrl.envs.risky import Above, Below, RiskyRegion
+from steadyrl.envs.small_domains import SMALL_DOMAINS
 
 __all__ = [
     "DOMAINS",
     "NOISES",
+    "SMALL_DOMAINS",
     "Above",
     "Below",
     "Domain",

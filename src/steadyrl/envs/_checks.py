@@ -20,12 +20,22 @@ def check_finite(name: str, value: object, least: float = -math.inf) -> float:
     return float(value)
 
 
-def check_count(name: str, value: object, least: int = 1) -> int:
-    """A whole number, at least `least`."""
+def check_share(name: str, value: object) -> float:
+    """A number from 0 to 1."""
+    share = check_finite(name, value, least=0.0)
+    if share > 1.0:
+        raise ValueError(f"{name} = {value}: must be <= 1")
+    return share
+
+
+def check_count(name: str, value: object, least: int = 1, most: int | None = None) -> int:
+    """A whole number, at least `least`, at most `most`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ValueError(f"{name} = {value!r}: must be a whole number")
     if value < least:
         raise ValueError(f"{name} = {value}: must be >= {least}")
+    if most is not None and int(value) > most:
+        raise ValueError(f"{name} = {value}: must be <= {most}")
     return int(value)
 
 

@@ -15,7 +15,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Domain:
-    """An environment of the paper."""
+    """An environment that comes with the package."""
 
     id: str
     entry_point: str

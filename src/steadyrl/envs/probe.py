@@ -36,12 +36,13 @@ def probe(
     episodes: int = 2,
     max_steps: int = 10_000,
     seed: int = 0,
-) -> None:
+) -> bool:
     """Play the same episode several times and raise `BrokenEnvironmentError` at the first promise that is broken.
 
     Checked: spaces we can learn in; what `reset` and `step` return (how many values, types, shapes, dtypes, finite
     numbers); an end within `max_steps`; with at least two episodes, the same episode again under the same seed.
-    An environment that repeats itself when it is new, but not when it has been used, is accepted with a warning.
+    An environment that repeats itself when it is new, but not when it has been used, is accepted with a warning, and
+    the answer is False then.
 
     Args:
         env_or_factory: An environment, or a function that makes one (which is then closed again).
@@ -52,11 +53,10 @@ def probe(
     check_count("episodes", episodes)
     check_count("max_steps", max_steps)
     if isinstance(env_or_factory, gym.Env):
-        _probe(env_or_factory, _maker(env_or_factory), episodes, max_steps, seed)
-        return
+        return _probe(env_or_factory, _maker(env_or_factory), episodes, max_steps, seed)
     env = _make(env_or_factory)
     try:
-        _probe(env, env_or_factory, episodes, max_steps, seed)
+        return _probe(env, env_or_factory, episodes, max_steps, seed)
     finally:
         env.close()
 
@@ -79,7 +79,7 @@ def _probe(
     episodes: int,
     max_steps: int,
     seed: int,
-) -> None:
+) -> bool:
     check_spaces(env)
     _warn_of_running_statistics(env)
     first = _play(env, 0, max_steps, seed)
@@ -96,7 +96,8 @@ def _probe(
             "episodes depend on what was played earlier",
             stacklevel=3,
         )
-        return
+        return False
+    return True
 
 
 def _warn_of_running_statistics(env: gym.Env[Any, Any]) -> None:

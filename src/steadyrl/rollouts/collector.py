@@ -1,27 +1,39 @@
 """Collect episodes: choose the backend, keep its environments, play."""
 
-from collections.abc import Callable
+import multiprocessing
+import pickle
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import gymnasium as gym
-from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit
 
 from steadyrl.envs.codecs import ActionCodec, ObservationCodec
 from steadyrl.envs.risky import layers
+from steadyrl.ground.option import check
 from steadyrl.policies import Policy, TabularSoftmax
 from steadyrl.rollouts.batch import Batch
-from steadyrl.rollouts.episodes import play
+from steadyrl.rollouts.episodes import play_part
 from steadyrl.rollouts.fast.guard import fast_stepper
 from steadyrl.rollouts.fast.maze import CompiledMaze
+from steadyrl.rollouts.flat import flat
+from steadyrl.rollouts.parts import Part, joined
+from steadyrl.rollouts.sources import Registered, Source, check_portable
 from steadyrl.rollouts.stepper import GymnasiumStepper, Stepper
+from steadyrl.rollouts.workers import WorkerOptions, Workers
 
 BACKENDS: Final = ("auto", "gymnasium")
 WIDTH: Final = 32
 
-Source = str | Callable[[], gym.Env[Any, Any]] | gym.Env[Any, Any]
-"""An environment id, a function that makes one, or one environment."""
-Codecs = tuple[ObservationCodec, ActionCodec]
+PILOTS: Final = 2
+"""Episodes that are played one by one to see what an episode costs: the first of them compiles and imports."""
+START: Final = 1.0
+"""Seconds that workers take to begin: they are started when so much has been, or will be, played without them."""
+WORTH: Final = 0.02
+"""Seconds of a batch: to hand out less than that takes as long as it saves."""
 
 
 class Collector:
@@ -40,6 +52,8 @@ class Collector:
         backend: str = "auto",
         width: int = WIDTH,
         limit: int | None = None,
+        workers: int = WorkerOptions.workers,
+        worker_timeout: float = WorkerOptions.worker_timeout,
         **options: Any,
     ) -> None:
         """Make ready to collect.
@@ -49,6 +63,8 @@ class Collector:
             backend: "auto" or "gymnasium".
             width: Episodes played side by side at the most; what they do does not depend on it.
             limit: The longest an episode may last; needed if the environment has no time limit of its own.
+            workers: Processes that play, if that is faster; what they play does not depend on it.
+            worker_timeout: Seconds that a worker may be at one step of its environments; then it is replaced.
             options: Arguments of the environment, with an id, such as noise="pareto".
         """
         if backend not in BACKENDS:
@@ -57,8 +73,11 @@ class Collector:
             raise ValueError(f"width = {width}: must be >= 1")
         if limit is not None and limit < 1:
             raise ValueError(f"limit = {limit}: must be >= 1")
-        self._source, self._options, self._backend = env, options, backend
-        self._width = 1 if isinstance(env, gym.Env) else width
+        chosen = WorkerOptions(workers, worker_timeout)
+        check(chosen)
+        self._make = _maker(env, options)
+        self._backend, self._width = backend, 1 if isinstance(env, gym.Env) else width
+        self._stepper: Stepper | None = None
         own = self._make()
         self.observation_space, self.action_space = own.observation_space, own.action_space
         """The environment's own, from which policies are made; a Batch has their elements as `envs.codecs` says."""
@@ -66,7 +85,8 @@ class Collector:
         self._first = flat(own, self._codecs)
         self.limit = time_limit(self._first) if limit is None else limit
         self._compiled = CompiledMaze.of(self._first) if backend == "auto" and limit is None else None
-        self._stepper: Stepper | None = None
+        self._workers = self._make_workers(env, limit, chosen)
+        self._worth_it, self._pilots, self._seconds = False, 0, 0.0
 
     def collect(self, policy: Policy, n: int, seed: int, iteration: int) -> Batch:
         """n whole episodes of a policy: a function of (policy, seed, iteration) alone."""
@@ -74,26 +94,89 @@ class Collector:
             raise ValueError(f"n = {n}: must be >= 1")
         if self._compiled is not None and isinstance(policy, TabularSoftmax):
             return self._compiled.collect(policy, n, seed, iteration)
+        if self._workers is None:
+            return joined([self.part(policy, 0, n, seed, iteration)])
+        return joined(self._spread(self._workers, policy, n, seed, iteration))
+
+    def part(
+        self,
+        policy: Policy,
+        first: int,
+        n: int,
+        seed: int,
+        iteration: int,
+        watched: Callable[[Stepper], Stepper] | None = None,
+    ) -> Part:
+        """n of a batch's episodes from number `first` on, in this process, by a stepper that somebody may watch."""
         if self._stepper is None:
             self._stepper = self._make_stepper()
-        return play(policy, self._stepper, n, self._width, self.limit, seed, iteration)
+        stepper = self._stepper if watched is None else watched(self._stepper)
+        return play_part(policy, stepper, n, self._width, self.limit, seed, iteration, first)
+
+    def renew(self) -> None:
+        """Make all environments anew, so that they remember nothing; nothing changes if one was given as it is."""
+        if isinstance(self._make, _Same):
+            return
+        self._close_environments()
+        self._first, self._stepper = flat(self._make(), self._codecs), None
+        if self._workers is not None:
+            self._workers.renew()
 
     def close(self) -> None:
-        """Close the environments."""
+        """Close the environments and end the workers."""
+        if self._workers is not None:
+            self._workers.close()
+        self._close_environments()
+
+    def _spread(self, workers: Workers, policy: Policy, n: int, seed: int, iteration: int) -> list[Part]:
+        """The episodes of a batch, by the workers if they are worth it: they take a while to begin."""
+        parts, done = [], 0
+        while done < n and not self._worth_it:
+            count = 1 if self._pilots < PILOTS else n - done
+            began = time.perf_counter()
+            parts.append(self.part(policy, done, count, seed, iteration))
+            seconds = time.perf_counter() - began
+            done += count
+            self._pilots += 1
+            self._seconds += seconds
+            batch, rest = seconds / count * n, seconds / count * (n - done)
+            self._worth_it = self._pilots >= PILOTS and batch >= WORTH and self._seconds + rest >= START
+        return parts if done == n else parts + workers.play(policy, done, n, seed, iteration)
+
+    def _make_workers(self, env: Source, limit: int | None, options: WorkerOptions) -> Workers | None:
+        """None if this process plays alone: no other was asked for, or it must not start any."""
+        if options.workers == 1 or multiprocessing.current_process().daemon:
+            return None
+        if isinstance(env, gym.Env):
+            raise ValueError(f"workers = {options.workers}: {env} is one environment: give its id or what makes it")
+        check_portable(self._make)
+        make = partial(Collector, self._make, backend=self._backend, width=self._width, limit=limit)
+        return Workers(pickle.dumps(make), options)
+
+    def _make_stepper(self) -> Stepper:
+        fast = fast_stepper(self._first, self._width) if self._backend == "auto" else None
+        return fast or GymnasiumStepper(lambda: flat(self._make(), self._codecs))
+
+    def _close_environments(self) -> None:
         self._first.close()
         if self._stepper is not None:
             self._stepper.close()
 
-    def _make_stepper(self) -> Stepper:
-        fast = fast_stepper(self._first, self._width) if self._backend == "auto" else None
-        return fast or GymnasiumStepper(lambda: flat(self._make(), self._codecs), self._width)
 
-    def _make(self) -> gym.Env[Any, Any]:
-        if isinstance(self._source, gym.Env):
-            return self._source
-        if isinstance(self._source, str):
-            return gym.make(self._source, disable_env_checker=True, **self._options)
-        return self._source()
+@dataclass(frozen=True)
+class _Same:
+    """Instead of a function that makes environments, if there is one alone."""
+
+    env: gym.Env[Any, Any]
+
+    def __call__(self) -> gym.Env[Any, Any]:
+        return self.env
+
+
+def _maker(env: Source, options: Mapping[str, Any]) -> Callable[[], gym.Env[Any, Any]]:
+    if isinstance(env, gym.Env):
+        return _Same(env)
+    return Registered(env, options) if isinstance(env, str) else env
 
 
 def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, **options: Any) -> Batch:
@@ -103,37 +186,6 @@ def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, 
         return collector.collect(policy, n, seed, iteration)
     finally:
         collector.close()
-
-
-def flat(env: gym.Env[Any, Any], codecs: Codecs | None = None) -> gym.Env[Any, Any]:
-    """The environment with observations and actions as a Batch has them; itself, if they are so already.
-
-    `codecs`, if there are some for its spaces already, are not made again.
-    """
-    observations, actions = codecs or (ObservationCodec(env.observation_space), ActionCodec(env.action_space))
-    if observations.batch_space is observations.space and actions.batch_space is actions.space:
-        return env
-    return _Flat(env, observations, actions)
-
-
-class _Flat(gym.Wrapper[Any, Any, Any, Any]):
-    """Arrays outside, what the environment's own spaces have inside."""
-
-    def __init__(self, env: gym.Env[Any, Any], observations: ObservationCodec, actions: ActionCodec) -> None:
-        super().__init__(env)
-        self._observations, self._actions = observations, actions
-        self.observation_space, self.action_space = observations.batch_space, actions.batch_space
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """The first observation."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        return self._observations.encode(observation), info
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """A step with an action of a Batch."""
-        own = self._actions.decode(action)
-        observation, *rest = self.env.step(int(own) if isinstance(self.action_space, spaces.Discrete) else own)
-        return self._observations.encode(observation), *rest  # type: ignore[return-value]
 
 
 def time_limit(env: gym.Env[Any, Any]) -> int:

@@ -9,6 +9,7 @@ from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, BoolArray, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
+from steadyrl.rollouts.parts import Part, joined, plain
 from steadyrl.rollouts.stepper import EpisodeError, SlotError, Stepped, Stepper
 from steadyrl.rollouts.stepper import Final as LastInfo
 
@@ -16,9 +17,9 @@ AHEAD: Final = 32
 """Steps of an episode whose random numbers are made at once, which takes about twice as long as for a single one."""
 
 
-def episode_seeds(seed: int, iteration: int, n: int) -> list[int]:
+def episode_seeds(seed: int, iteration: int, n: int, first: int = 0) -> list[int]:
     """The seed each episode's environment is reset with: 32 bits, which every environment accepts."""
-    return [int(k) >> 32 for k in streams.keys(seed, streams.ENVIRONMENT, iteration, n)]
+    return [int(k) >> 32 for k in streams.keys(seed, streams.ENVIRONMENT, iteration, first + n)[first:]]
 
 
 def play(policy: Policy, stepper: Stepper, n: int, width: int, max_steps: int, seed: int, iteration: int) -> Batch:
@@ -27,8 +28,16 @@ def play(policy: Policy, stepper: Stepper, n: int, width: int, max_steps: int, s
     What an episode does depends on (seed, iteration, its number) and on nothing else: neither on the number of
     slots nor on which of them plays it.
     """
-    seeds, chance = episode_seeds(seed, iteration, n), _Chance(seed, iteration, n, policy.uniforms_per_action)
-    record = _Record(stepper, n, max_steps)
+    return joined([play_part(policy, stepper, n, width, max_steps, seed, iteration)])
+
+
+def play_part(
+    policy: Policy, stepper: Stepper, n: int, width: int, max_steps: int, seed: int, iteration: int, first: int = 0
+) -> Part:
+    """n of a batch's episodes, from number `first` on."""
+    seeds = episode_seeds(seed, iteration, n, first)
+    chance = _Chance(seed, iteration, n, policy.uniforms_per_action, first)
+    record = _Record(stepper, n, max_steps, first)
     slots = np.arange(min(width, n))
     playing = np.arange(min(width, n))  # the episode in each live slot
     started = len(slots)
@@ -49,14 +58,14 @@ def play(policy: Policy, stepper: Stepper, n: int, width: int, max_steps: int, s
                 current[k] = _begin(record, stepper, int(slots[k]), started, seeds[started])
                 started += 1
         slots, playing, current = slots[~over], playing[~over], current[~over]
-    return record.batch()
+    return record.part()
 
 
 class _Chance:
     """The uniform numbers that each episode's actions are drawn from, made for many of its steps by one call."""
 
-    def __init__(self, seed: int, iteration: int, n: int, draws: int) -> None:
-        self.keys = streams.keys(seed, streams.ACTIONS, iteration, n)
+    def __init__(self, seed: int, iteration: int, n: int, draws: int, first: int) -> None:
+        self.keys = streams.keys(seed, streams.ACTIONS, iteration, first + n)[first:]
         self.ahead = np.empty((n, AHEAD, draws))
 
     def at(self, episodes: NDArray[np.int64], t: NDArray[np.int64]) -> Float[Array, "k d"]:
@@ -71,9 +80,10 @@ class _Chance:
 
 
 class _Record:
-    """The arrays that become a Batch, filled as the episodes go."""
+    """The arrays that become a Batch, filled as the episodes go; in messages they are counted from `first`."""
 
-    def __init__(self, stepper: Stepper, n: int, max_steps: int) -> None:
+    def __init__(self, stepper: Stepper, n: int, max_steps: int, first: int) -> None:
+        self.first = first
         seen, done = stepper.observation_space, stepper.action_space
         self.observations = np.zeros((n, max_steps, *(seen.shape or ())), dtype=seen.dtype)
         self.last_observations = np.zeros((n, *(seen.shape or ())), dtype=seen.dtype)
@@ -97,20 +107,19 @@ class _Record:
         self.terminated[episode] = terminated
         self.finals[episode] = final or {}
 
-    def batch(self) -> Batch:
+    def part(self) -> Part:
         self.check_finite()
         longest = int(self.lengths.max())
         cut = slice(None) if longest == self.rewards.shape[1] else slice(longest)
-        outcomes = columns(self.finals)
-        return Batch(
+        return Part(
+            first=self.first,
             observations=np.ascontiguousarray(self.observations[:, cut]),
             actions=np.ascontiguousarray(self.actions[:, cut]),
             rewards=np.ascontiguousarray(self.rewards[:, cut]),
             lengths=self.lengths,
             terminated=self.terminated,
             last_observations=self.last_observations,
-            risk_averse=outcomes.pop("risk_averse", np.full(self.lengths.size, np.nan)).astype(np.float64),
-            outcomes=outcomes,
+            finals=[plain(final) for final in self.finals],
         )
 
     def check_finite(self) -> None:
@@ -119,17 +128,11 @@ class _Record:
             if values.dtype.kind == "f" and not np.isfinite(values).all():
                 episode, t = (int(k) for k in np.argwhere(~np.isfinite(values))[0][:2])
                 what = values[episode, t]
-                raise EpisodeError(f"episode {episode}, step {t}: {name} = {what}: must be finite")
+                raise EpisodeError(f"episode {self.first + episode}, step {t}: {name} = {what}: must be finite")
         if self.last_observations.dtype.kind == "f" and not np.isfinite(self.last_observations).all():
             episode = int(np.argwhere(~np.isfinite(self.last_observations))[0][0])
             what = self.last_observations[episode]
-            raise EpisodeError(f"episode {episode}, last step: observation = {what}: must be finite")
-
-
-def columns(finals: list[LastInfo]) -> dict[str, NDArray[Any]]:
-    """The words, truths and numbers that every episode's last info has, by name."""
-    names = [name for name, value in finals[0].items() if isinstance(value, str | bool | int | float | np.generic)]
-    return {name: np.array([f[name] for f in finals]) for name in names if all(name in f for f in finals)}
+            raise EpisodeError(f"episode {self.first + episode}, last step: observation = {what}: must be finite")
 
 
 def _begin(record: _Record, stepper: Stepper, slot: int, episode: int, seed: int) -> NDArray[Any]:
@@ -139,7 +142,8 @@ def _begin(record: _Record, stepper: Stepper, slot: int, episode: int, seed: int
     except Exception as error:
         record.check_finite()
         reason = f"{type(error).__name__}: {error}"
-        raise EpisodeError(f"episode {episode}, reset(seed={seed}): the environment raised {reason}") from error
+        number = record.first + episode
+        raise EpisodeError(f"episode {number}, reset(seed={seed}): the environment raised {reason}") from error
 
 
 def _step(
@@ -151,5 +155,5 @@ def _step(
     except SlotError as error:
         record.check_finite()
         episode = int(episodes[error.index])
-        at = f"episode {episode}, step {int(record.lengths[episode])}"
+        at = f"episode {record.first + episode}, step {int(record.lengths[episode])}"
         raise EpisodeError(f"{at}: the environment raised {error}") from error.__cause__

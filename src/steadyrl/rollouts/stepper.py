@@ -58,10 +58,11 @@ class SlotError(Exception):
 
 
 class GymnasiumStepper:
-    """Slots that are Gymnasium environments, one each: works for every environment."""
+    """Slots that are Gymnasium environments, one each: works for every environment. They are made when needed."""
 
-    def __init__(self, make: Callable[[], gym.Env[Any, Any]], width: int) -> None:
-        self.envs = [make() for _ in range(width)]
+    def __init__(self, make: Callable[[], gym.Env[Any, Any]]) -> None:
+        self._make = make
+        self.envs = [make()]
         self.observation_space = self.envs[0].observation_space
         self.action_space = self.envs[0].action_space
         self._shape = self.observation_space.shape
@@ -69,6 +70,8 @@ class GymnasiumStepper:
 
     def reset(self, slot: int, seed: int) -> NDArray[Any]:
         """Begin an episode in a slot."""
+        while slot >= len(self.envs):
+            self.envs.append(self._make())
         observation, _ = self.envs[slot].reset(seed=seed)
         return self._checked(observation)
 

@@ -17,6 +17,7 @@ from steadyrl.ground.errors import (
 from steadyrl.runs.checks import check
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
+from steadyrl.runs.external import evaluate_policy
 from steadyrl.runs.run import Run, load, train
 from steadyrl.runs.toml import from_toml, to_toml
 from steadyrl.runs.view import View
@@ -35,6 +36,7 @@ __all__ = [
     "View",
     "check",
     "config_hash",
+    "evaluate_policy",
     "from_toml",
     "load",
     "to_toml",

@@ -1,6 +1,5 @@
 """On what a run ran: versions, processor, threads, commit."""
 
-import os
 import platform
 import shutil
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from steadyrl import __version__
+from steadyrl.ground import system
 
 PACKAGES: Final = ("numpy", "scipy", "numba", "gymnasium", "safetensors", "torch", "box2d", "mujoco")
 
@@ -19,7 +19,7 @@ def provenance() -> dict[str, Any]:
     return {
         "versions": versions(),
         "cpu": _cpu(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": system.cores(),
         "system": platform.platform(),
         "threads": 1,
         "git_commit": _git_commit(),

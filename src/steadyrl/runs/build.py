@@ -1,5 +1,6 @@
 """From a config to what it names: environments, collector, learner."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,11 @@ from steadyrl.actors.actor import Actor
 from steadyrl.actors.make import Kind, kind_of, make_actor
 from steadyrl.algorithms import Algorithm
 from steadyrl.envs.probe import probe
+from steadyrl.ground import option
 from steadyrl.ground.errors import BadInputError
 from steadyrl.rollouts import Collector
+from steadyrl.rollouts.sources import Registered
+from steadyrl.rollouts.workers import WorkerOptions
 from steadyrl.runs.config import RunConfig
 
 MakeEnv = Callable[[], gym.Env[Any, Any]]
@@ -29,25 +33,39 @@ def maker(config: RunConfig) -> MakeEnv:
     if config.env.startswith("<"):
         cure = "give it again: train(env=...), load(..., env=...)"
         raise BadInputError(f"env = {config.env}: was made by a function in Python, which no file holds: {cure}")
-    options: dict[str, Any] = dict(config.env_options)
-    return lambda: gym.make(config.env, disable_env_checker=True, **options)
+    return Registered(config.env, config.env_options)
 
 
-def check_env(config: RunConfig, make: MakeEnv, longest: int) -> None:
-    """See whether the environment keeps Gymnasium's promises."""
+def check_env(config: RunConfig, make: MakeEnv, longest: int, workers: int = 1) -> None:
+    """See whether the environment keeps Gymnasium's promises, and whether so many workers can play it."""
     limited = make if config.limit is None else lambda: TimeLimit(make(), longest)
     try:
-        probe(limited, max_steps=longest)
+        forgets = probe(limited, max_steps=longest)
     except ValueError as error:
         raise BadInputError(str(error)) from error
+    if workers > 1 and not forgets:
+        reason = "its episodes depend on those played before, so they would depend on the number of workers"
+        raise BadInputError(f"workers = {workers}: must be 1 with {config.env}: {reason}")
 
 
-def make_collector(config: RunConfig, make: MakeEnv) -> Collector:
-    """New environments for a run."""
+def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | None = None) -> Collector:
+    """Environments for a run, and who plays in them."""
     try:
-        return Collector(make, backend=config.backend, limit=config.limit)
+        return Collector(
+            make, backend=config.backend, limit=config.limit, **dataclasses.asdict(workers or WorkerOptions())
+        )
     except Exception as error:
         raise BadInputError(f"env = {config.env}: {error}") from error
+
+
+def worker_options(workers: int, worker_timeout: float) -> WorkerOptions:
+    """Who plays, or a BadInputError."""
+    options = WorkerOptions(workers, worker_timeout)
+    try:
+        option.check(options)
+    except ValueError as error:
+        raise BadInputError(str(error)) from error
+    return options
 
 
 def actor_kind(config: RunConfig, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> Kind:

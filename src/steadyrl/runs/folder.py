@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from steadyrl.ground import system
 from steadyrl.ground.errors import BadInputError, CorruptError
 from steadyrl.ground.files import check_entries, json_object, on_disk, sync_folder, write_atomically
 from steadyrl.ground.option import shown
@@ -16,6 +17,7 @@ from steadyrl.runs.checkpoint import NAME as CHECKPOINT
 from steadyrl.runs.checkpoint import listed, prune
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
+from steadyrl.runs.fingerprint import Fingerprint, differences
 from steadyrl.runs.metrics import NAME as METRICS
 
 FORMAT: Final = 2
@@ -31,11 +33,18 @@ class Done:
     update: int
 
 
-def begin(folder: Path, config: RunConfig) -> None:
-    """Write run.json, or find that the folder's run is the one asked for."""
+def begin(folder: Path, config: RunConfig, environment: Fingerprint | None = None, *, fresh: bool = False) -> None:
+    """Write run.json, or see that the folder's run is the one asked for.
+
+    `environment` is what that is made of; `fresh` removes the run that is there first, whichever it is.
+    """
     path = folder / "run.json"
-    if not path.exists():
+    if fresh:
+        clear(folder)
+    if fresh or not path.exists():
         content = {"format": FORMAT, "config_hash": config_hash(config), "config": config.to_dict(), **provenance()}
+        if environment:
+            content["environment"] = environment
         with on_disk(path):
             write_atomically(path, json.dumps(content, indent=2).encode() + b"\n")
         return
@@ -43,6 +52,24 @@ def begin(folder: Path, config: RunConfig) -> None:
     changed = [f"{name} {old} then, {now.get(name)} now" for name, old in written_with.items() if now.get(name) != old]
     if changed:
         warnings.warn(f"{folder}: the same bits are not promised: {'; '.join(changed)}", stacklevel=2)
+
+
+def changed_environment(folder: Path, environment: Fingerprint) -> str:
+    """What of the environment is not as it was when the run began, in words; nothing if all that is known is."""
+    _, written_with = read_config(folder)
+    if written_with.get("python") != versions()["python"]:  # which compiles the same code to something else
+        return ""
+    then = json_object(folder / "run.json").get("environment")
+    return differences(then, environment) if isinstance(then, dict) else ""
+
+
+def clear(folder: Path) -> None:
+    """Remove what a run has left in a folder, its end first; all but run.json, which says that it is a run's."""
+    with on_disk(folder):
+        done, bad = folder / "done.json", folder.glob("ckpt-*.corrupt")
+        for path in (done, *listed(folder), *bad, folder / METRICS):
+            path.unlink(missing_ok=True)
+        sync_folder(folder)
 
 
 def compare(folder: Path, config: RunConfig) -> dict[str, str]:
@@ -83,9 +110,9 @@ def reserve(folder: Path, size: int) -> None:
     """Find out before the start whether the disk has room for so many bytes."""
     path = folder / f".probe.{os.urandom(4).hex()}.tmp"
     with on_disk(folder):
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.OPEN_SAFELY, 0o600)
         try:
-            os.posix_fallocate(file, 0, size)
+            system.allocate(file, size)
         finally:
             os.close(file)
             path.unlink()

@@ -11,7 +11,6 @@ from steadyrl.ground import streams
 from steadyrl.ground.errors import RunFailedError
 from steadyrl.rollouts import Batch, Collector, EpisodeError
 from steadyrl.rollouts.returns import discounted_returns
-from steadyrl.runs.build import MakeEnv, make_collector
 from steadyrl.runs.evaluation import rate, readings
 from steadyrl.runs.record import Record
 
@@ -52,8 +51,8 @@ class Single:
 
     step = 1
 
-    def __init__(self, record: Record, learner: Algorithm, collector: Collector, make: MakeEnv) -> None:
-        self.record, self.learner, self.collector, self.make = record, learner, collector, make
+    def __init__(self, record: Record, learner: Algorithm, collector: Collector) -> None:
+        self.record, self.learner, self.collector = record, learner, collector
         self.config = record.config
         self._steps = 0
 
@@ -81,11 +80,10 @@ class Single:
 
     def renew(self) -> None:
         """New environments."""
-        self.collector.close()
-        self.collector = make_collector(self.config, self.make)
+        self.collector.renew()
 
     def close(self) -> None:
-        """Close the environments, whichever they are by then."""
+        """Close the environments."""
         self.collector.close()
 
     def _update(self, batch: Batch) -> dict[str, float]:
@@ -104,7 +102,8 @@ class Single:
 
     def _collect(self, n: int, seed: int, iteration: int, where: str) -> Batch:
         try:
-            return self.collector.collect(self.learner.policy, n, seed, iteration)
+            with np.errstate(over="ignore"):  # preferences at both ends of the floats, as of a run that diverges
+                return self.collector.collect(self.learner.policy, n, seed, iteration)
         except EpisodeError as error:
             raise self._failed(where, error) from error
 

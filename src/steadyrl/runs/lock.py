@@ -1,6 +1,5 @@
 """One process at a time in a run's folder."""
 
-import fcntl
 import json
 import os
 import re
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from steadyrl.ground import system
 from steadyrl.ground.errors import BadInputError, LockedError
 from steadyrl.ground.files import check_entries, on_disk
 
@@ -31,7 +31,7 @@ def locked(folder: Path) -> Iterator[None]:
     _check_ours(folder)
     path = folder / NAME
     with on_disk(path):
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | system.OPEN_SAFELY, 0o644)
     try:
         with on_disk(path):
             _take(file, folder)
@@ -54,11 +54,9 @@ def _check_ours(folder: Path) -> None:
 
 
 def _take(file: int, folder: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = _holder(os.pread(file, 1000, 0))
-        raise LockedError(f"{folder} is locked: {holder} is at work in it: wait for it, or end it") from None
+    if not system.try_lock(file):
+        holder = _holder(system.start_of(file, 1000))
+        raise LockedError(f"{folder} is locked: {holder} is at work in it: wait for it, or end it")
 
 
 def _holder(content: bytes) -> str:

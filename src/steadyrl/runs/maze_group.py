@@ -119,6 +119,7 @@ def readings_of(episodes: MazeEpisodes) -> list[dict[str, float]]:
     lengths, path, n = episodes.lengths, episodes.path(), episodes.lengths.shape[-1]
     shares = {f"path.{word}": (path == k).sum(axis=-1) / n for k, word in enumerate(PATHS)}
     columns = {
+        "undiscounted_return": np.array([_undiscounted(episodes, run) for run in range(len(lengths))]),
         "length": lengths.sum(axis=-1) / n,
         "risk_averse": (path == LONG).mean(axis=-1),
         "risky": episodes.last_red.mean(axis=-1),
@@ -129,6 +130,14 @@ def readings_of(episodes: MazeEpisodes) -> list[dict[str, float]]:
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     # A way that nobody took is not mentioned.
     return [{name: x for name, x in zip(columns, row, strict=True) if x or name not in shares} for row in rows]
+
+
+def _undiscounted(episodes: MazeEpisodes, run: int) -> float:
+    """The mean over a run's episodes of the sum of their rewards, to the bit as `readings` has it."""
+    lengths = episodes.lengths[run]
+    longest = int(lengths.max())
+    taken = np.arange(longest) < lengths[:, None]
+    return float(np.where(taken, episodes.rewards[run, :, :longest], 0.0).sum(axis=1).mean())
 
 
 def _maze(configs: Sequence[RunConfig]) -> CompiledMaze:

@@ -1,5 +1,9 @@
 """Train a policy, or come back to one that was trained: a run is a folder."""
 
+import hashlib
+import json
+import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
@@ -12,22 +16,25 @@ from steadyrl.actors.table import TableActor
 from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.policies import Policy
 from steadyrl.rollouts import EpisodeError
-from steadyrl.rollouts.collector import Source
+from steadyrl.rollouts.sources import Source
+from steadyrl.rollouts.workers import WorkerOptions
 from steadyrl.runs import checkpoint, evaluation, folder, metrics, trackers
-from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker
+from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker, worker_options
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
+from steadyrl.runs.fingerprint import Fingerprint, fingerprint
 from steadyrl.runs.group import Single
 from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import NETWORK_BOUNDARY, TABLE_BOUNDARY, advance_to_the_end
 from steadyrl.runs.maze_group import MazeGroup, group_key
 from steadyrl.runs.record import Record, restore
 from steadyrl.runs.signals import Stop
-from steadyrl.runs.view import View, Views, choose
+from steadyrl.runs.view import Quiet, View, Views, choose
 
 HOME: Final = Path("runs")
 HASH_LENGTH: Final = 12
+ENVIRONMENT_LENGTH: Final = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +75,12 @@ def train(
     out: str | Path | None = None,
     view: View | None = None,
     track: str | Sequence[str] = (),
+    fresh: bool = False,
+    workers: int = WorkerOptions.workers,
+    worker_timeout: float = WorkerOptions.worker_timeout,
     **fields: Any,
 ) -> Run:
-    """Train a policy; if the folder has the same run already, go on with it, or come back with it if it is finished.
+    """Train a policy; if the folder has the same run already, resume it, or come back with it if it is finished.
 
     >>> import steadyrl.runs
     >>> run = steadyrl.runs.train("steadyrl/Maze-v0", lam=1.0, n=5, updates=2, out=getfixture("tmp_path") / "run")
@@ -80,33 +90,42 @@ def train(
     Args:
         env: An environment's id, or a function without arguments that makes one.
         config: What to do; the other arguments change it.
-        out: The run's folder; by default runs/ and the first digits of the config's hash.
+        out: The run's folder; by default runs/ and the first digits of the config's hash, and where the environment has
+            no id, of its code's hash too.
         view: What is shown meanwhile: by default a bar on a terminal, lines elsewhere.
         track: Any of tensorboard and wandb, which look on and write into the run's folder.
+        fresh: Train anew: delete the run that is in the folder first.
+        workers: Processes that play the episodes, if that is faster; every byte of the run is the same for any number.
+        worker_timeout: Seconds that a worker may be at one step of its environments; then it is replaced.
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.
     """
     if isinstance(env, gym.Env):
         raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
     config = config_from(given if config is None else {**config.to_dict(), **given})
-    path, tracked = folder_of(config, out), trackers.chosen(track)
-    make = env if callable(env) else maker(config)
-    if (path / "run.json").exists():
+    tracked, make = trackers.chosen(track), env if callable(env) else maker(config)
+    players = worker_options(workers, worker_timeout)
+    environment = fingerprint(config, make)
+    path = folder_of(config, out, environment)
+    if not fresh and (path / "run.json").exists():
         folder.compare(path, config)
+        changed = folder.changed_environment(path, environment)
         if folder.done(path) is not None:
-            return load(path, env=make)
+            return _finished_before(path, make, changed, view)
+        if changed:
+            warnings.warn(f"{path}: resumed in an environment that has changed since ({changed})", stacklevel=2)
     collector = make_collector(config, make)
     with closing(collector):
-        check_env(config, make, collector.limit)
+        check_env(config, make, collector.limit, workers)
         learner = make_learner(config, collector.observation_space, collector.action_space)
     stop, tabular = Stop(), isinstance(learner.actor, TableActor)
     with locked(path), stop.listening(), _threads(tabular):
-        folder.begin(path, config)
+        folder.begin(path, config, environment, fresh=fresh)
         if folder.done(path) is not None:  # another process has finished it in the meantime
             return load(path, env=make)
         with closing(Record(config, learner, path)) as record:
             in_step = group_key(config) is not None and not callable(env)
-            group = MazeGroup([record]) if in_step else Single(record, learner, make_collector(config, make), make)
+            group = MazeGroup([record]) if in_step else Single(record, learner, make_collector(config, make, players))
             views = Views(*trackers.following(tracked, path), view or choose())
             boundary = config.checkpoint_every or (TABLE_BOUNDARY if tabular else NETWORK_BOUNDARY)
             advance_to_the_end(group, boundary, stop, views)
@@ -114,9 +133,26 @@ def train(
     return Run(config, path, learner.policy, end.status, end.update, learner.options.gamma, make)
 
 
-def folder_of(config: RunConfig, out: str | Path | None = None) -> Path:
-    """Where a run is kept: the folder given, or runs/<hash of the config>."""
-    return Path(out) if out is not None else HOME / config_hash(config)[:HASH_LENGTH]
+def folder_of(config: RunConfig, out: str | Path | None = None, environment: Fingerprint | None = None) -> Path:
+    """Where a run is kept: the folder given, or runs/<hash of the config>; without an id, of the environment too."""
+    if out is not None:
+        return Path(out)
+    name = config_hash(config)[:HASH_LENGTH]
+    if config.env.startswith("<") and environment:  # a name in Python, which may stand for something else tomorrow
+        name += "-" + hashlib.sha256(json.dumps(environment, sort_keys=True).encode()).hexdigest()[:ENVIRONMENT_LENGTH]
+    return HOME / name
+
+
+def _finished_before(path: Path, make: MakeEnv, changed: str, view: View | None) -> Run:
+    """A run that there is nothing left to do for: say so, and refuse it if it was trained in another environment."""
+    anew = "fresh=True (--fresh) trains anew"
+    if changed:
+        cure = f"{anew} and deletes it, another folder keeps both, load(...) reads it"
+        raise BadInputError(f"{path} was finished before the environment changed ({changed}): {cure}")
+    run = load(path, env=make)
+    if not isinstance(view, Quiet):
+        sys.stderr.write(f"{path} was {run.status} before, after {run.update} updates: nothing to do; {anew}\n")
+    return run
 
 
 def load(path: str | Path, env: MakeEnv | None = None) -> Run:

@@ -37,7 +37,7 @@ Task = tuple[Runs, Table, str]
 Found = list[tuple[str, Any]]
 """Cells, each with the name of its run."""
 Each = Callable[[Callable[[Task], Found], Iterable[Task]], Iterable[Found]]
-"""What does every task, such as `steadyrl.studies.processes.in_processes`, and gives what it finds as it comes."""
+"""What does every task, such as `steadyrl.ground.processes.in_processes`, and gives what it finds as it comes."""
 
 
 def finish(study: Study, out: Path, board: Board, each: Each) -> None:

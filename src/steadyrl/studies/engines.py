@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
+from steadyrl.ground import processes, system
 from steadyrl.ground.errors import BadInputError
-from steadyrl.studies import cells, processes, work
+from steadyrl.studies import cells, work
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study
 
@@ -51,7 +52,7 @@ def run(
     if study.table is not None:
         if engine != "local":
             raise BadInputError(f"engine = {engine!r}: must be local for a study of gradients, such as {study.name}")
-        each = partial(processes.in_processes, workers=workers or _cores())
+        each = partial(processes.in_processes, workers=workers or system.cores())
         cells.finish(study, Path(out), shown, lambda measure, tasks: each(_after(prepare, measure), tasks))
         return shown
     spread = _spread(engine, workers, address)
@@ -74,13 +75,9 @@ def _prepared(prepare: Callable[[], None], function: Callable[[T], R], task: T) 
     return function(task)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
 def _spread(engine: str, workers: int | None, address: str | None) -> work.Spread:
     if engine == "local":
-        return partial(processes.outcomes, workers=workers or _cores())
+        return partial(processes.outcomes, workers=workers or system.cores())
     if address is None:
         _keep_ray_to_this_machine()
     try:

@@ -1,7 +1,6 @@
 """Work spread over a Ray cluster, or over a Ray of this machine's own that nothing else can reach."""
 
 import logging
-import os
 import socket
 from collections import deque
 from collections.abc import Callable, Generator
@@ -10,8 +9,9 @@ from typing import Any, Final, TypeVar
 import ray
 from ray.exceptions import LocalRayletDiedError, RayError, RayTaskError
 
+from steadyrl.ground import system
 from steadyrl.ground.errors import BadInputError, RunFailedError
-from steadyrl.studies.processes import Died
+from steadyrl.ground.processes import Died
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -31,7 +31,7 @@ def outcomes(
     workers: int | None = None,
     address: str | None = None,
 ) -> Generator[tuple[T, R | Died] | None, None, None]:
-    """As `steadyrl.studies.processes.outcomes`, by tasks of Ray.
+    """As `steadyrl.ground.processes.outcomes`, by tasks of Ray.
 
     Ray runs a task at least once, and a task may be running somewhere that Ray takes for dead. Neither matters: a run
     is locked by whoever is at it, and a finished one is left alone. Ray itself retries nothing: deaths are counted in
@@ -74,7 +74,7 @@ def _connect(workers: int | None, address: str | None) -> None:
         if address is not None:
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         else:
-            cores = workers or len(os.sched_getaffinity(0))
+            cores = workers or system.cores()
             ray.init(address="local", num_cpus=cores, _node_ip_address=LOOPBACK, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise BadInputError(f"address = {address!r}: Ray cannot be reached there: {error}") from error

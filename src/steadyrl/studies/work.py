@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from steadyrl.ground.errors import Interrupted, LockedError, RunError
+from steadyrl.ground.processes import Died
 from steadyrl.runs import folder
 from steadyrl.runs.config import RunConfig
 from steadyrl.runs.maze_group import group_key
@@ -21,7 +22,6 @@ from steadyrl.runs.together import Ending, train_together
 from steadyrl.runs.view import Quiet
 from steadyrl.studies import attempts
 from steadyrl.studies.board import Board
-from steadyrl.studies.processes import Died
 from steadyrl.studies.study import Study
 
 Task = tuple[tuple[RunConfig, Path], ...]
@@ -40,7 +40,7 @@ Spread = Callable[
     Generator[tuple[Task, list[Ending] | Died] | None, None, None],
 ]
 """An engine: (task, function(task)) as they are finished, (task, Died()), or None whenever some seconds went by; tasks
-may be added meanwhile. See `steadyrl.studies.processes.outcomes`."""
+may be added meanwhile. See `steadyrl.ground.processes.outcomes`."""
 
 
 def finish(study: Study, out: Path, board: Board, spread: Spread) -> None:

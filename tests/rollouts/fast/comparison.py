@@ -59,7 +59,7 @@ def policy_of(kind, domain, env):
 @cache
 def expected(domain, kind, options, n, limit, seed):
     """What plain Gymnasium plays, three episodes at a time."""
-    plain = GymnasiumStepper(lambda: make(domain, **dict(options)), 3)
+    plain = GymnasiumStepper(lambda: make(domain, **dict(options)))
     try:
         return play(policy_of(kind, domain, plain.envs[0]), plain, n, 3, limit, seed, 1)
     finally:

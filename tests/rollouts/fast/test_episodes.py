@@ -92,7 +92,7 @@ def typed(final):
 def test_the_given_slots_alone_are_stepped_in_whatever_order_they_are_given(domain):
     options = {"max_steps": 12}
     fast = STEPPERS[domain].of(make(domain, **options), 4)
-    plain = GymnasiumStepper(lambda: make(domain, **options), 4)
+    plain = GymnasiumStepper(lambda: make(domain, **options))
     policy = RandomPolicy(fast.action_space)
     rng = np.random.default_rng(0)
     ended = 0

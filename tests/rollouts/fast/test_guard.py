@@ -118,7 +118,7 @@ def test_the_short_episode_uses_every_engine_and_ends_where_an_end_is_near():
     for domain in STEPPERS:
         env = make(domain)
         played[domain] = guard.play(
-            RandomPolicy(env.action_space), GymnasiumStepper(lambda env=env: env, 1), 1, 1, guard.STEPS, guard.SEED, 0
+            RandomPolicy(env.action_space), GymnasiumStepper(lambda env=env: env), 1, 1, guard.STEPS, guard.SEED, 0
         )
     lander = played["LunarLander"]
     assert set(lander.actions.ravel().tolist()) == {0, 1, 2, 3}

@@ -44,7 +44,7 @@ def test_a_mujoco_without_batches_is_left_to_gymnasium(monkeypatch):
 
 @pytest.mark.parametrize("domain", ["InvertedPendulum", "HalfCheetah"])
 def test_an_action_of_the_wrong_shape_is_refused_as_by_gymnasium(domain):
-    fast, plain = MujocoStepper.of(make(domain), 1), GymnasiumStepper(lambda: make(domain), 1)
+    fast, plain = MujocoStepper.of(make(domain), 1), GymnasiumStepper(lambda: make(domain))
     for stepper in (fast, plain):
         stepper.reset(0, 0)
         with pytest.raises(SlotError, match=r"ValueError: .*\(\)"):

@@ -66,7 +66,7 @@ def _verdict(env: gym.Env[Any, Any], fast: Stepper) -> str | None:
 
 def difference(fast: Stepper, env: gym.Env[Any, Any]) -> str | None:
     """Where the stepper and the environment part, in words; None if a short episode of random actions is the same."""
-    plain, policy = GymnasiumStepper(lambda: env, 1), RandomPolicy(env.action_space)
+    plain, policy = GymnasiumStepper(lambda: env), RandomPolicy(env.action_space)
     theirs = _arrays(play(policy, plain, 1, 1, STEPS, SEED, 0))
     try:
         ours = _arrays(play(policy, fast, 1, 1, STEPS, SEED, 0))

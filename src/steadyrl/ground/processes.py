@@ -1,4 +1,4 @@
-"""Work spread over processes that stop when they are told to and never outlive their driver."""
+"""Work spread over processes that stop when they are asked to and never outlive their driver."""
 
 import contextlib
 import ctypes
@@ -10,6 +10,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, Generic, TypeVar
 
@@ -29,6 +30,13 @@ class Died:
     """Instead of a result: the worker died, killed or out of memory."""
 
 
+@dataclass(frozen=True)
+class Raised:
+    """Instead of a result: the function raised."""
+
+    error: Exception
+
+
 def in_processes(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> Iterator[R]:
     """function(task) for every task, as they are finished. Leaving the loop, by an interrupt too, stops the workers."""
     for found in outcomes(function, deque(tasks), workers=workers):
@@ -42,25 +50,72 @@ def in_processes(function: Callable[[T], R], tasks: Iterable[T], workers: int) -
 def outcomes(
     function: Callable[[T], R], tasks: deque[T], tick: float | None = None, *, workers: int
 ) -> Generator[tuple[T, R | Died] | None, None, None]:
-    """(task, function(task)) as they are finished, or (task, Died()); None whenever `tick` seconds went by.
+    """As `Pool.outcomes`, by processes for these tasks alone; an exception of the function is raised here.
 
-    More tasks may be added while the loop goes on. A worker that died is replaced. An exception of the function is
-    raised here. Leaving the loop asks the workers to stop (SIGTERM), and ends them if they do not.
+    Leaving the loop asks the workers to stop (SIGTERM), and ends them if they do not.
     """
-    pool: list[_Worker[T, R]] = []
+    pool = Pool(function, workers)
     try:
-        while tasks or any(worker.busy for worker in pool):
-            pool = [worker for worker in pool if worker.busy or worker.process.is_alive()]
-            while len(pool) < workers and len(tasks) > sum(not worker.busy for worker in pool):
-                pool.append(_Worker(function))
-            for worker in pool:
+        for found in pool.outcomes(tasks, tick):
+            if found is not None and isinstance(found[1], Raised):
+                raise found[1].error
+            yield found  # type: ignore[misc]  # mypy does not narrow what is in a tuple
+    finally:
+        pool.stop()
+
+
+class Pool(Generic[T, R]):
+    """Processes that call one function on task after task; they are started when there is something to do."""
+
+    def __init__(self, function: Callable[[T], R], workers: int) -> None:
+        """`function` is sent to each process when that starts, and stays there; its `close`, if any, is called last."""
+        self.function, self.workers = function, workers
+        self._pool: list[_Worker[T, R]] = []
+
+    def outcomes(
+        self, tasks: deque[T], tick: float | None = None
+    ) -> Generator[tuple[T, R | Died | Raised] | None, None, None]:
+        """(task, function(task)) as they are finished; None whenever `tick` seconds went by.
+
+        More tasks may be added while the loop goes on. Instead of a result there may be Died() or Raised(error), and
+        such a worker is replaced.
+        """
+        while tasks or any(worker.busy for worker in self._pool):
+            self._pool = [worker for worker in self._pool if worker.busy or worker.process.is_alive()]
+            while len(self._pool) < self.workers and len(tasks) > sum(not worker.busy for worker in self._pool):
+                self._pool.append(_Worker(self.function))
+            for worker in self._pool:
                 if tasks and not worker.busy:
                     worker.give(tasks.popleft())
-            ready = wait([worker.connection for worker in pool if worker.busy], tick)
-            found = [worker.take() for worker in pool if worker.connection in ready]
+            ready = wait([worker.connection for worker in self._pool if worker.busy], tick)
+            found = [worker.take() for worker in self._pool if worker.connection in ready]
             yield from [outcome for outcome in found if outcome is not None] if found else [None]
-    finally:
-        _stop(pool)
+
+    def begun(self, task: T) -> bool:
+        """Is a process at this task, and past its own start?"""
+        return any(worker.task == [task] and worker.ready for worker in self._pool)
+
+    def kill(self, task: T) -> None:
+        """End the process that is at this task, whose outcome will be Died()."""
+        for worker in self._pool:
+            if worker.task == [task]:
+                worker.process.kill()
+
+    def stop(self) -> None:
+        """End the workers: those at work are asked first."""
+        pool, self._pool = self._pool, []
+        deadline = time.monotonic() + PATIENCE
+        for worker in pool:
+            if worker.busy:
+                worker.process.terminate()
+            worker.connection.close()
+        try:
+            for worker in pool:
+                worker.process.join(max(0.0, deadline - time.monotonic()))
+        finally:
+            for worker in pool:
+                worker.process.kill()
+                worker.process.join()
 
 
 class _Worker(Generic[T, R]):
@@ -84,7 +139,7 @@ class _Worker(Generic[T, R]):
         with contextlib.suppress(OSError):  # if it is dead, `take` will find out
             self.connection.send(task)
 
-    def take(self) -> tuple[T, R | Died] | None:
+    def take(self) -> tuple[T, R | Died | Raised] | None:
         """The outcome of its task, which is there; None if all it says is that it has begun."""
         try:
             succeeded, result = self.connection.recv()
@@ -99,23 +154,9 @@ class _Worker(Generic[T, R]):
             return None
         task, self.task = self.task[0], []
         if not succeeded:
-            raise result
-        return task, result
-
-
-def _stop(pool: Iterable[_Worker[Any, Any]]) -> None:
-    """End the workers: those at work are asked first."""
-    deadline = time.monotonic() + PATIENCE
-    for worker in pool:
-        if worker.busy:
-            worker.process.terminate()
-        worker.connection.close()
-    try:
-        for worker in pool:
-            worker.process.join(max(0.0, deadline - time.monotonic()))
-    finally:
-        for worker in pool:
-            worker.process.kill()
+            self.process.kill()  # who knows what it left behind
+            self.process.join()
+        return task, result if succeeded else Raised(result)
 
 
 def _serve(function: Callable[[Any], Any], connection: Connection, driver: int) -> None:
@@ -129,6 +170,8 @@ def _serve(function: Callable[[Any], Any], connection: Connection, driver: int) 
         connection.send((True, None))
         while True:
             connection.send_bytes(_outcome(function, connection.recv()))
+    with contextlib.suppress(AttributeError):  # a function may hold something
+        function.close()  # type: ignore[attr-defined]
 
 
 def _outcome(function: Callable[[Any], Any], task: Any) -> bytes:
@@ -138,8 +181,9 @@ def _outcome(function: Callable[[Any], Any], task: Any) -> bytes:
     except Exception as error:
         outcome = (False, error)
     try:
-        raw = pickle.dumps(outcome)
-        pickle.loads(raw)  # noqa: S301  our own
+        raw = pickle.dumps(outcome, protocol=pickle.HIGHEST_PROTOCOL)
+        if not outcome[0]:  # some exceptions can be written but not read
+            pickle.loads(raw)  # noqa: S301  our own
     except Exception:
         raw = pickle.dumps((False, RuntimeError(f"{outcome[1]!r} cannot be sent from one process to another")))
     return raw

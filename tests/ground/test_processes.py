@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from steadyrl.studies.processes import in_processes
+from steadyrl.ground.processes import in_processes
 
 ROOT = Path(__file__).parents[2]
 SLEEPERS = """
 import time
-from steadyrl.studies.processes import in_processes
+from steadyrl.ground.processes import in_processes
 if __name__ == "__main__":
     for n, _ in enumerate(in_processes(time.sleep, [0.05] * 2 + [600] * 50, 2)):
         print("done", n, flush=True)

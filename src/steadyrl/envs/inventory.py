@@ -1,0 +1,42 @@
+"""An inventory with a rare large order: stock for it, or be short of it."""
+
+import numpy as np
+
+from steadyrl.envs._checks import check_count, check_share
+from steadyrl.envs.finite import Finite, FiniteEnv
+
+SHELF, LARGEST_ORDER = 16, 10
+USUAL = (2, 3, 4)
+RUSH = 14
+PRICE, COST, HOLDING, MISSING = 10, 4, 1, 10
+"""In halves: what one sells for and costs, what one that is left over costs, and one that is missing."""
+
+
+class Inventory(FiniteEnv):
+    """Order 0 to 10 pieces a week (the action), at 2 each; they come at once and sell at 5.
+
+    A piece that is left over costs 1/2 a week, one that is missing 5. Demand is 2, 3 or 4, each as likely as the
+    other, and with the chance `rush` 14. The shelf holds 16, and what does not fit is not bought. The state is the
+    stock. An order after which a rush would find too little is risky.
+    """
+
+    def __init__(self, weeks: int = 26, rush: float = 0.07) -> None:
+        """So many `weeks`; `rush` is the chance of the large demand, each week anew."""
+        chance = check_share("rush", rush)
+        demand = np.array([*USUAL, RUSH])
+        stock = np.arange(SHELF + 1)[:, None, None]
+        held = np.minimum(stock + np.arange(LARGEST_ORDER + 1)[None, :, None], SHELF)
+        left = np.maximum(held - demand, 0)
+        missing = np.maximum(demand - held, 0)
+        super().__init__(
+            Finite(
+                horizon=check_count("weeks", weeks),
+                start=0,
+                chances=np.array([(1.0 - chance) / len(USUAL)] * len(USUAL) + [chance]),
+                following=left,
+                earned=PRICE * (held - left) - COST * (held - stock) - HOLDING * left - MISSING * missing,
+                risky=held[:, :, 0] < RUSH,
+                over=np.zeros(SHELF + 1, np.bool_),
+                unit=0.5,
+            )
+        )

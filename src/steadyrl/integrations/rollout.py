@@ -1,0 +1,177 @@
+"""What to subtract from the advantages of a rollout: lam (c_i - b) for every step of episode i.
+
+A rollout here is what PPO and A2C collect: so many steps of several environments side by side, whatever episodes they
+belong to. Only an episode that has ended has a return, so
+
+- an episode that began in an earlier rollout has its whole return, and its steps in this rollout are penalised;
+- the steps of an episode that this rollout does not finish are not: a step with k steps of its episode to go is
+  penalised if it is not among the last k of its rollout, so in a share 1 - k/T of all cases where T is the rollout's
+  length and episodes begin anywhere in it.
+
+The penalty of early decisions is too small by that factor, and none where k >= T: let T be a few times the length of
+an episode.
+"""
+
+import warnings
+from collections import deque
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
+from steadyrl.ground.option import check, options_of, unknown
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
+
+FEWEST: Final = 4
+"""Episodes without which there is no penalty, whatever the measure."""
+BEARABLE: Final = 0.25
+"""The share of steps without a penalty, on average over where episodes begin, above which there is a warning."""
+OPEN: Final = -1
+"""The episode of a step whose episode has not ended."""
+UNKNOWN: Final = -2
+"""Of one whose episode began before the penalty came in."""
+
+
+class RolloutPenalty:
+    """The penalty of one training run, told of every step, asked at the end of every rollout.
+
+    >>> import numpy as np
+    >>> penalty = RolloutPenalty("gini_deviation", lam=0.5, gamma=1.0)
+    >>> for reward in (1.0, 2.0, 4.0, 5.0):  # two environments, episodes of one step
+    ...     penalty.add(np.array([reward, -reward]), np.array([True, True]))
+    >>> penalty.take().round(3)
+    array([[-0.667, -0.667],
+           [-0.476, -0.476],
+           [ 0.286,  0.286],
+           [ 0.857,  0.857]])
+    """
+
+    def __init__(self, measure: str = "gini_deviation", *, gamma: float, episodes: int = 50, **options: Any) -> None:
+        """Begin.
+
+        Args:
+            measure: D, by name.
+            gamma: Discount factor of the return whose variability is penalised; 1 for the plain sum of rewards.
+            episodes: The coefficients come from at least so many of the latest episodes, once there are so many:
+                where a rollout finishes fewer, those of earlier rollouts are counted too. Only the steps of the
+                rollout itself are penalised.
+            options: `lam`, `steadiness`, `at_most`, `constraint`, `estimator`, `measure_params` and the other options
+                of a penalty, as in `steadyrl train`.
+        """
+        for name in options.keys() - options_of(PenaltyOptions).keys():
+            raise ValueError(unknown(name, options_of(PenaltyOptions)))
+        given = PenaltyOptions(measure=measure, gamma=gamma, **options)
+        check(given)
+        if type(episodes) is not int or episodes < FEWEST:
+            raise ValueError(f"episodes = {episodes!r}: must be a whole number >= {FEWEST}")
+        for problem in penalty_problems(given, episodes):
+            raise ValueError(problem)
+        enough = (n for n in range(FEWEST, episodes + 1) if not list(penalty_problems(given, n)))
+        self.gamma, self.episodes, self.fewest = gamma, episodes, next(enough)
+        self.penalty = Penalty(given)
+        self.logged: dict[str, float] = {}
+        """After `take`: variability, lam, the episodes behind both, the share of steps that were penalised."""
+        self._past: deque[float] = deque(maxlen=episodes)
+        self._ended: list[tuple[float, int]] = []
+        self._steps: list[Int[IntArray, " envs"]] = []
+        self._so_far, self._discount = np.empty(0), np.empty(0)
+        self._lengths = np.empty(0, np.int64)
+        self._known = np.empty(0, np.bool_)
+        self._warned = False
+
+    @property
+    def active(self) -> bool:
+        """Is there a penalty at all? Not with lam = 0."""
+        return self.penalty.active
+
+    def begin(self, starts: npt.ArrayLike) -> None:
+        """Before the first step, if not all episodes are at their beginning: which ones are.
+
+        An episode in whose middle the penalty comes in has an unknown return and is left out.
+        """
+        begins = np.asarray(starts, dtype=np.bool_)
+        if self._known.size != begins.size:
+            self._known = np.zeros(begins.size, np.bool_)
+            self._so_far, self._discount = np.zeros(begins.size), np.ones(begins.size)
+            self._lengths = np.zeros(begins.size, np.int64)
+        self._reset(begins)
+        self.forget()
+
+    def add(self, rewards: npt.ArrayLike, ends: npt.ArrayLike) -> None:
+        """One step of all environments: what each paid, nothing bootstrapped nor scaled, and whether it ended there."""
+        paid, ended = np.asarray(rewards, dtype=np.float64), np.asarray(ends, dtype=np.bool_)
+        if not self._known.size:
+            self.begin(np.ones(paid.size, np.bool_))
+        if paid.shape != self._known.shape or ended.shape != paid.shape:
+            raise ValueError(
+                f"rewards and ends have the shapes {paid.shape} and {ended.shape}: must both be {self._known.shape}, "
+                "one for each environment"
+            )
+        self._so_far += self._discount * paid
+        self._discount *= self.gamma
+        self._lengths += 1
+        episode = np.full(paid.size, OPEN)
+        for env in np.flatnonzero(ended & self._known):
+            episode[env] = len(self._ended)
+            self._ended.append((float(self._so_far[env]), int(self._lengths[env])))
+        episode[ended & ~self._known] = UNKNOWN
+        self._steps.append(episode)
+        self._reset(ended)
+
+    def forget(self) -> None:
+        """Drop the steps of a rollout that came to nothing. The returns of its episodes stay known."""
+        self._past.extend(value for value, _ in self._ended)
+        self._ended, self._steps = [], []
+
+    def take(self) -> Float[Array, "T envs"]:
+        """lam (c_i - b) of each step since the last call, 0 for those of unfinished episodes; b is the mean of c.
+
+        To be subtracted from the advantages, before they are normalised.
+        """
+        if not self._steps:
+            raise ValueError("take() before any step: add() each step of the rollout first")
+        owners = self._owners()
+        self._warn_if_too_long(len(self._steps))
+        returns = np.array([value for value, _ in self._ended])
+        self.forget()
+        sample = np.array(self._past) if returns.size < self.episodes else returns
+        self.logged = {"episodes": float(sample.size), "penalised": 0.0}
+        penalties = np.zeros(owners.shape)
+        if sample.size < self.fewest:
+            return penalties
+        self.penalty.begin(sample)
+        c = self.penalty.coefficients(sample)
+        lam = self.penalty.lam
+        self.logged |= self.penalty.finish(sample)
+        if returns.size and self.active:
+            finished = owners >= 0
+            penalties[finished] = lam * (c - c.mean())[-returns.size :][owners[finished]]
+            self.logged["penalised"] = float(finished.mean())
+        return penalties
+
+    def _reset(self, begins: Bool[BoolArray, " envs"]) -> None:
+        self._so_far[begins] = 0.0
+        self._discount[begins] = 1.0
+        self._lengths[begins] = 0
+        self._known |= begins
+
+    def _owners(self) -> Int[IntArray, "T envs"]:
+        """The episode of each step, found from the end: that of the step after it, unless an episode ended there."""
+        owners = np.stack(self._steps)
+        for t in range(len(owners) - 2, -1, -1):
+            owners[t] = np.where(owners[t] == OPEN, owners[t + 1], owners[t])
+        return owners
+
+    def _warn_if_too_long(self, steps: int) -> None:
+        lengths = [length for _, length in self._ended] or [int(self._lengths.max())]
+        mean = float(np.mean(lengths))
+        lost = (mean - 1.0) / (2.0 * steps)
+        if lost <= BEARABLE or self._warned or not self.active:
+            return
+        self._warned = True
+        warnings.warn(
+            f"episodes of {mean:.0f} steps in rollouts of {steps}: a step whose episode does not end in its rollout "
+            f"has no penalty; collect {4 * mean:.0f} steps or more of each environment before an update",
+            stacklevel=3,
+        )

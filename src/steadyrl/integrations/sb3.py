@@ -1,0 +1,89 @@
+"""A risk-averse Stable-Baselines3: one callback for PPO and A2C, and sb3-contrib's RecurrentPPO, MaskablePPO and TRPO.
+
+    PPO("MlpPolicy", env).learn(100_000, callback=RiskAverse("gini_deviation", lam=0.5))
+
+A callback, and not a rollout buffer of ours: it sees the rewards before the value of a time limit's last observation is
+added to them, it works with every kind of buffer, and nothing of ours is in the model that is saved.
+"""
+
+from typing import Any, cast
+
+import numpy as np
+
+from steadyrl.integrations.rollout import RolloutPenalty
+
+try:
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
+    from stable_baselines3.common.vec_env import VecNormalize, unwrap_vec_normalize
+except ImportError as error:
+    raise ImportError(f"steadyrl.integrations.sb3: {error}: pip install 'steadyrl[sb3]'") from error
+
+
+class RiskAverse(BaseCallback):
+    """Maximise E[G0] - lam D[G0]: every advantage A of a rollout becomes A - lam (c_i - b).
+
+    `RolloutPenalty` says which steps, and what becomes of episodes that outlast a rollout. The value function learns
+    the same targets as ever. With lam = 0 nothing is changed, to the last bit.
+
+    With `VecNormalize` the returns are those of the rewards before they are scaled, and the penalty is divided by the
+    scale of now: lam keeps the unit that it has without. (Where rewards are clipped, the two differ by that.)
+
+    Recorded with every rollout: `steady/variability`, `steady/lam`, `steady/episodes` (that both come from),
+    `steady/penalised` (the share of steps), with a steadiness `steady/pooled`.
+    """
+
+    def __init__(
+        self,
+        measure: str = "gini_deviation",
+        *,
+        gamma: float | None = None,
+        episodes: int = 50,
+        verbose: int = 0,
+        **options: Any,
+    ) -> None:
+        """As `RolloutPenalty`: `lam` or `steadiness` and the rest; `gamma` is the model's unless it is given."""
+        super().__init__(verbose)
+        self._gamma = gamma
+        self._options = {"measure": measure, "episodes": episodes, **options}
+        self._scaling: VecNormalize | None = None
+        self.penalty = RolloutPenalty(**self._options, gamma=1.0 if gamma is None else gamma)
+        """Its state: a new one when a model is first seen, the same when the same callback is used again."""
+
+    def _init_callback(self) -> None:
+        if not isinstance(self.model, OnPolicyAlgorithm):
+            raise ValueError(
+                f"RiskAverse: {type(self.model).__name__} learns from a replay buffer, which has no advantages: "
+                "must be PPO, A2C, or another algorithm of whole rollouts"
+            )
+        gamma = self.model.gamma if self._gamma is None else self._gamma
+        if gamma != self.penalty.gamma:
+            self.penalty = RolloutPenalty(**self._options, gamma=gamma)
+
+    def _on_training_start(self) -> None:
+        found = unwrap_vec_normalize(self.training_env)
+        self._scaling = found if found is not None and found.norm_reward else None
+        starts = self.model._last_episode_starts  # said nowhere else
+        self.penalty.begin(np.ones(self.training_env.num_envs, np.bool_) if starts is None else starts)
+
+    def _on_rollout_start(self) -> None:
+        self.penalty.forget()
+
+    def _on_step(self) -> bool:
+        rewards = self.locals["rewards"] if self._scaling is None else self._scaling.get_original_reward()
+        self.penalty.add(rewards, self.locals["dones"])
+        return True
+
+    def _on_rollout_end(self) -> None:
+        penalties = self.penalty.take()
+        for name, value in self.penalty.logged.items():
+            self.logger.record(f"steady/{name}", value)
+        if self.penalty.active:
+            buffer = cast(OnPolicyAlgorithm, self.model).rollout_buffer
+            buffer.advantages -= (penalties / self._scale()).astype(np.float32)
+
+    def _scale(self) -> float:
+        """What VecNormalize divides rewards by."""
+        if self._scaling is None:
+            return 1.0
+        return float(np.sqrt(self._scaling.ret_rms.var + self._scaling.epsilon))

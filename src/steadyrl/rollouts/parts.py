@@ -1,0 +1,71 @@
+"""Some of a batch's episodes, and the batch that several such parts make."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
+from steadyrl.rollouts.batch import Batch
+from steadyrl.rollouts.stepper import Final as LastInfo
+
+PLAIN: Final = (str, bool, int, float, np.generic)
+"""What of an episode's last info is kept."""
+STEPS: Final = ("observations", "actions", "rewards")
+"""Arrays with an axis of steps, padded with zeros to the longest episode."""
+EPISODES: Final = ("lengths", "terminated", "last_observations")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Episodes `first` and following, as a Batch has them."""
+
+    first: int
+    observations: NDArray[Any]
+    actions: NDArray[Any]
+    rewards: Float[Array, "n T"]
+    lengths: Int[IntArray, " n"]
+    terminated: Bool[BoolArray, " n"]
+    last_observations: NDArray[Any]
+    finals: Sequence[LastInfo]
+
+
+def joined(parts: Sequence[Part]) -> Batch:
+    """The batch of these parts, whatever their order; together they are episodes 0, 1, 2 and so on."""
+    ordered = sorted(parts, key=lambda part: part.first)
+    arrays = _of_one(ordered[0]) if len(ordered) == 1 else _of_many(ordered)
+    outcomes = columns([final for part in ordered for final in part.finals])
+    n = arrays["lengths"].size
+    risk_averse = outcomes.pop("risk_averse", np.full(n, np.nan)).astype(np.float64)
+    return Batch(**arrays, risk_averse=risk_averse, outcomes=outcomes)
+
+
+def columns(finals: Sequence[LastInfo]) -> dict[str, NDArray[Any]]:
+    """The words, truths and numbers that every episode's last info has, by name."""
+    names = [name for name in finals[0] if all(isinstance(final.get(name), PLAIN) for final in finals)]
+    return {name: np.array([final[name] for final in finals]) for name in names}
+
+
+def plain(final: LastInfo) -> LastInfo:
+    """The words, truths and numbers of an episode's last info."""
+    return {name: value for name, value in final.items() if isinstance(value, PLAIN)}
+
+
+def _of_one(part: Part) -> dict[str, NDArray[Any]]:
+    return {name: getattr(part, name) for name in (*STEPS, *EPISODES)}
+
+
+def _of_many(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in EPISODES
+    }
+    n, longest = arrays["lengths"].size, int(arrays["lengths"].max())
+    for name in STEPS:
+        like = getattr(parts[0], name)
+        arrays[name] = np.zeros((n, longest, *like.shape[2:]), dtype=like.dtype)
+        for part in parts:
+            own = getattr(part, name)
+            arrays[name][part.first : part.first + len(own), : own.shape[1]] = own
+    return arrays

@@ -1,0 +1,132 @@
+"""What a worker process does: play the episodes of one task after another, with environments that it keeps."""
+
+import pickle
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steadyrl.policies import Policy
+from steadyrl.rollouts.parts import Part
+from steadyrl.rollouts.shared_policy import SharedPolicy
+from steadyrl.rollouts.stepper import Stepped, Stepper
+
+
+@dataclass(frozen=True)
+class Task:
+    """n of a batch's episodes, from number `first` on."""
+
+    first: int
+    n: int
+    attempt: int
+    """At these episodes, from 1."""
+    seed: int
+    iteration: int
+    policy: int
+    """Counts the policies: one that a worker does not have yet is in the shared memory."""
+    sizes: tuple[int, ...]
+    """Of its pieces there."""
+    environments: int
+    """Counts how often all environments were made anew."""
+    place: int
+    """Where the worker counts its steps; no other task that is being played has the same."""
+
+
+@runtime_checkable
+class PartCollector(Protocol):
+    """What a worker plays with: a `Collector`."""
+
+    def part(
+        self,
+        policy: Policy,
+        first: int,
+        n: int,
+        seed: int,
+        iteration: int,
+        watched: Callable[[Stepper], Stepper] | None = None,
+    ) -> Part:
+        """n episodes from number `first` on, by a stepper that somebody watches."""
+        ...
+
+    def close(self) -> None:
+        """Close the environments."""
+        ...
+
+
+class CannotPlayError(ValueError):
+    """A worker cannot play at all, and no other one could."""
+
+
+class Player:
+    """Called with a task, it plays it; made in the driver, used in a worker."""
+
+    def __init__(self, make_collector: bytes, shared: SharedPolicy, steps: Any) -> None:
+        """`make_collector` is the pickle of a function that makes a `PartCollector`, `steps` a shared array."""
+        self._make_collector, self._shared, self._steps = make_collector, shared, steps
+        self._collector: tuple[int, PartCollector] | None = None
+        self._policy: tuple[int, Policy] | None = None
+
+    def __call__(self, task: Task) -> Part:
+        """The episodes of the task."""
+        policy, collector = self._policy_of(task), self._collector_of(task)
+
+        def watched(stepper: Stepper) -> Stepper:
+            return _Counting(stepper, self._steps, task.place)
+
+        return collector.part(policy, task.first, task.n, task.seed, task.iteration, watched)
+
+    def close(self) -> None:
+        """Close the environments."""
+        if self._collector is not None:
+            self._collector[1].close()
+            self._collector = None
+
+    def _policy_of(self, task: Task) -> Policy:
+        if self._policy is None or self._policy[0] != task.policy:
+            try:
+                self._policy = task.policy, self._shared.read(task.sizes)
+            except (AttributeError, ImportError) as error:
+                raise CannotPlayError(_unknown("the policy", error)) from error
+            if "torch" in sys.modules:  # one thread, as in a run: the sums of several have other last bits
+                sys.modules["torch"].set_num_threads(1)
+        return self._policy[1]
+
+    def _collector_of(self, task: Task) -> PartCollector:
+        if self._collector is not None and self._collector[0] != task.environments:
+            self.close()
+        if self._collector is None:
+            try:
+                make: Callable[[], PartCollector] = pickle.loads(self._make_collector)  # noqa: S301  our own
+            except (AttributeError, ImportError) as error:
+                raise CannotPlayError(_unknown("what makes the environment", error)) from error
+            self._collector = task.environments, make()
+        return self._collector[1]
+
+
+class _Counting:
+    """A stepper that counts what it does where the driver sees it."""
+
+    def __init__(self, stepper: Stepper, steps: Any, place: int) -> None:
+        self._stepper, self._steps, self._place = stepper, steps, place
+        self.observation_space, self.action_space = stepper.observation_space, stepper.action_space
+
+    def reset(self, slot: int, seed: int) -> NDArray[Any]:
+        self._steps[self._place] += 1
+        return self._stepper.reset(slot, seed)
+
+    def step(self, slots: NDArray[np.int64], actions: NDArray[Any]) -> Stepped:
+        self._steps[self._place] += 1
+        return self._stepper.step(slots, actions)
+
+    def close(self) -> None:
+        self._stepper.close()
+
+
+def _unknown(what: str, error: Exception) -> str:
+    return (
+        f"workers: {what} is not known in a worker process ({error}): define it in a module or a script, not in a "
+        "notebook or at a prompt"
+    )

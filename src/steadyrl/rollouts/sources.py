@@ -1,0 +1,43 @@
+"""What environments are made of, in this process and in others."""
+
+import pickle
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
+
+Source = str | Callable[[], gym.Env[Any, Any]] | gym.Env[Any, Any]
+"""An environment id, a function that makes one, or one environment."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """Makes an environment by its id.
+
+    Another process gets what the id stands for, as it need not have been registered there.
+    """
+
+    env: str | EnvSpec
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self) -> gym.Env[Any, Any]:
+        """A new one."""
+        return gym.make(self.env, disable_env_checker=True, **self.options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        spec = gym.spec(self.env) if isinstance(self.env, str) else self.env
+        return Registered, (spec, dict(self.options))
+
+
+def check_portable(make: Callable[[], gym.Env[Any, Any]]) -> None:
+    """Refuse (ValueError) what makes environments if another process cannot get it."""
+    try:
+        pickle.dumps(make)
+    except Exception as error:  # pickle has no class for what it does not take
+        name = getattr(make, "__qualname__", None) or repr(make)
+        raise ValueError(
+            f"workers: {name} cannot be sent to a worker process ({error}): give the environment's id, or a class or "
+            "function defined at the top of a module: no lambda, and nothing defined inside a function"
+        ) from error

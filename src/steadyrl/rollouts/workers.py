@@ -1,0 +1,166 @@
+"""Episodes played by worker processes: the same episodes, on as many cores as there are workers.
+
+An episode is a function of the policy, the seed and its number. So it does not matter who plays it, nor how often: a
+worker that dies, hangs or raises is replaced, and the episodes it was at are played again.
+"""
+
+import ctypes
+import multiprocessing
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steadyrl.ground.option import option
+from steadyrl.ground.processes import Died, Pool, Raised
+from steadyrl.policies import Policy
+from steadyrl.rollouts.parts import Part
+from steadyrl.rollouts.player import CannotPlayError, Player, Task
+from steadyrl.rollouts.shared_policy import SharedPolicy, pieces_of
+from steadyrl.rollouts.stepper import EpisodeError
+
+ATTEMPTS: Final = 3
+"""At an episode, before its failure is the batch's."""
+ROOM: Final = 2
+"""The shared memory has room for a policy so many times as large as the first one."""
+LOOKS: Final = 2
+"""How often, in the time that a worker may be silent, its count of steps is looked at."""
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """By how many processes episodes are played: it changes no number of a run."""
+
+    workers: int = option(1, "processes that play the episodes, which are the same for any number of them", least=1)
+    worker_timeout: float = option(
+        300.0, "seconds that a worker may be at one step of its environments; then it is replaced", above=0
+    )
+
+
+class Workers:
+    """Processes that play for one collector, started when they are first needed and kept until `close`."""
+
+    def __init__(self, make_collector: bytes, options: WorkerOptions) -> None:
+        """`make_collector` is the pickle of a function that makes what a `Player` plays with."""
+        self._make_collector, self._options = make_collector, options
+        self._steps: Any = multiprocessing.get_context("spawn").RawArray(ctypes.c_uint64, options.workers)
+        self._shared: SharedPolicy | None = None
+        self._pool: Pool[Task, Part] | None = None
+        self._policies = self._environments = 0
+
+    def play(self, policy: Policy, first: int, n: int, seed: int, iteration: int) -> list[Part]:
+        """Episodes `first` to n - 1 of a batch."""
+        sizes, pool = self._share(policy)
+        ahead, silence = _Ahead(first, n, self._options.workers), _Silence(self._steps, self._options.worker_timeout)
+        free, playing = list(range(self._options.workers)), set[Task]()
+        tasks, parts = deque[Task](), list[Part]()
+
+        def hand_out() -> None:
+            while free and ahead:
+                start, count, attempt = ahead.take()
+                task = Task(
+                    start, count, attempt, seed, iteration, self._policies, sizes, self._environments, free.pop()
+                )
+                playing.add(task)
+                tasks.append(task)
+
+        hand_out()
+        try:
+            for outcome in pool.outcomes(tasks, self._options.worker_timeout / LOOKS):
+                if outcome is None:
+                    for task in silence.longest([task for task in playing if pool.begun(task)]):
+                        pool.kill(task)
+                    continue
+                task, result = outcome
+                playing.remove(task)
+                free.append(task.place)
+                if isinstance(result, Part):
+                    parts.append(result)
+                else:
+                    ahead.put_back(task, result, silence.reason(task))
+                hand_out()
+        except BaseException:  # an interrupt, too: others may still be at work
+            self.close()
+            raise
+        return parts
+
+    def renew(self) -> None:
+        """Have every worker make its environments anew."""
+        self._environments += 1
+
+    def close(self) -> None:
+        """End the processes; they are started again if there is something to play."""
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool = None
+
+    def _share(self, policy: Policy) -> tuple[tuple[int, ...], Pool[Task, Part]]:
+        """Put the policy where the workers find it; make the pool if there is none, or memory that is too small."""
+        pieces = pieces_of(policy)
+        size = sum(piece.nbytes for piece in pieces)
+        if self._shared is None or size > self._shared.size:
+            self.close()  # memory is given to a process when it starts
+            self._shared = SharedPolicy(ROOM * size)
+        if self._pool is None:
+            self._pool = Pool(Player(self._make_collector, self._shared, self._steps), self._options.workers)
+        self._policies += 1
+        return self._shared.write(pieces), self._pool
+
+
+class _Ahead:
+    """The episodes that nobody plays yet: large parts first, small ones in the end, so that all end together."""
+
+    def __init__(self, first: int, n: int, workers: int) -> None:
+        self._first, self._n, self._workers = first, n, workers
+        self._again: deque[tuple[int, int]] = deque()  # the number of an episode, and which attempt comes next
+
+    def __bool__(self) -> bool:
+        return self._first < self._n or bool(self._again)
+
+    def take(self) -> tuple[int, int, int]:
+        """The first episode of a part, how many it has, and which attempt at them it is."""
+        if self._again:
+            number, attempt = self._again.popleft()
+            return number, 1, attempt
+        first, left = self._first, self._n - self._first
+        count = -(-left // (2 * self._workers))
+        self._first += count
+        return first, count, 1
+
+    def put_back(self, task: Task, failure: Died | Raised, silence: str | None) -> None:
+        """Have the episodes of a task played again, one by one; an error if that has been tried often enough."""
+        if isinstance(failure, Raised) and isinstance(failure.error, CannotPlayError):
+            raise failure.error
+        if task.attempt < ATTEMPTS:
+            self._again.extend((number, task.attempt + 1) for number in range(task.first, task.first + task.n))
+            return
+        if isinstance(failure, Raised) and isinstance(failure.error, EpisodeError):
+            raise EpisodeError(f"{failure.error} (in each of {ATTEMPTS} attempts)") from failure.error
+        reason = silence or "its worker process died"
+        if isinstance(failure, Raised):
+            reason = f"{type(failure.error).__name__}: {failure.error}"
+        raise EpisodeError(f"episode {task.first}: {reason} (in each of {ATTEMPTS} attempts)")
+
+
+class _Silence:
+    """For how long workers have not counted a step."""
+
+    def __init__(self, steps: Any, timeout: float) -> None:
+        self._steps, self._timeout = steps, timeout
+        self._heard: dict[Task, tuple[int, float]] = {}
+        self._ended: set[Task] = set()
+
+    def longest(self, tasks: list[Task]) -> list[Task]:
+        """Those of the tasks at which a worker has been silent for too long."""
+        now = time.monotonic()
+        for task in tasks:
+            count = self._steps[task.place]
+            if task not in self._heard or self._heard[task][0] != count:
+                self._heard[task] = count, now
+        found = [task for task in tasks if now - self._heard[task][1] >= self._timeout]
+        self._ended.update(found)
+        return found
+
+    def reason(self, task: Task) -> str | None:
+        """What to say of a task that was ended because of it."""
+        return f"no step within {self._timeout:g} s (worker_timeout)" if task in self._ended else None

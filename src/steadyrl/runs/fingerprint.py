@@ -1,0 +1,144 @@
+"""What an environment of a user's is made of, so that a run that was trained in another one is not taken for this one.
+
+A file or a notebook may change while the name of a class stays. So the compiled code of the classes is hashed, which
+is there even where no source is, and does not change with a comment or a blank line; of what is installed, the version
+of its package is taken too. Gymnasium's environments and ours are known by their versions, which every run.json has.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import metadata
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+import gymnasium as gym
+import numpy as np
+
+from steadyrl.envs.risky import layers
+from steadyrl.runs.build import MakeEnv
+from steadyrl.runs.config import RunConfig
+
+KNOWN: Final = ("gymnasium", "steadyrl", "builtins", "typing", "abc")
+Fingerprint = dict[str, str]
+"""A name of a part (a class, a function, a package) and its hash or version."""
+
+
+def fingerprint(config: RunConfig, make: MakeEnv) -> Fingerprint:
+    """Of the function that makes the environment, of its class and its wrappers, and of their packages."""
+    if _is_known(config.env):
+        return {}
+    try:
+        env = make()
+    except Exception:  # whoever needs the environment will say what is wrong with it
+        return {}
+    try:
+        parts: list[Any] = [type(layer) for layer in layers(env)]
+    finally:
+        env.close()
+    return of([*parts, make] if config.env.startswith("<") else parts)
+
+
+def of(parts: Sequence[Any]) -> Fingerprint:
+    """Of classes, functions and other objects, which stand for their class."""
+    found: Fingerprint = {}
+    for part in parts:
+        kinds = [part] if isinstance(part, FunctionType) else (part if isinstance(part, type) else type(part)).__mro__
+        for kind in kinds:
+            package = str(kind.__module__).partition(".")[0]
+            if package not in KNOWN:
+                found[f"{kind.__module__}.{kind.__qualname__}"] = hashlib.sha256(
+                    _text(kind, set()).encode()
+                ).hexdigest()[:16]
+                found |= _version(package)
+    return found
+
+
+def differences(then: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """What has changed, in words; nothing where one of them is not known."""
+    if not then or not now:
+        return ""
+    names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+    return ", ".join(names)
+
+
+def _is_known(env: str) -> bool:
+    """Is it an environment that comes with Gymnasium or with us, by its id?"""
+    spec = gym.registry.get(env)
+    return spec is not None and str(spec.entry_point).partition(".")[0] in KNOWN
+
+
+@cache
+def _version(package: str) -> Fingerprint:
+    """The version of the distribution that a module comes from, if it is installed."""
+    names = metadata.packages_distributions().get(package, ())
+    return {f"package {name}": metadata.version(name) for name in names}
+
+
+def _text(value: Any, seen: set[int]) -> str:
+    """Whatever decides what a class or a function does, as far as it can be seen, as text; no address is in it."""
+    if isinstance(value, staticmethod | classmethod):
+        value = value.__func__
+    if isinstance(value, property):
+        value = (value.fget, value.fset)
+    if isinstance(value, FunctionType | type):
+        if id(value) in seen or str(value.__module__).partition(".")[0] in KNOWN:
+            return str(value.__qualname__)
+        seen.add(id(value))
+        return _function(value, seen) if isinstance(value, FunctionType) else _class(value, seen)
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_text(key, seen)}: {_text(entry, seen)}' for key, entry in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_text(entry, seen) for entry in value)}]"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    plain = isinstance(value, str | bytes | bool | int | float | complex | None | gym.Space)
+    return repr(value) if plain else type(value).__qualname__
+
+
+def _class(kind: type, seen: set[int]) -> str:
+    """What a class itself defines, but for what Python adds."""
+    own = [
+        (name, value)
+        for name, value in sorted(vars(kind).items())
+        if isinstance(value, FunctionType) or not (name.startswith("__") and name.endswith("__"))
+    ]
+    return f"class({', '.join(f'{name} = {_text(value, seen)}' for name, value in own)})"
+
+
+def _function(function: FunctionType, seen: set[int]) -> str:
+    """The instructions, the defaults, and what it has from around it, as far as its module or cell defines that."""
+    cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
+    around = [function.__globals__.get(name) for name in _names(function.__code__)]
+    own = [value for value in around if not isinstance(value, type(gym)) and _is_of(value, function.__module__)]
+    return f"{_code(function.__code__)}{_text([function.__defaults__, function.__kwdefaults__, cells, own], seen)}"
+
+
+def _is_of(value: Any, module: str) -> bool:
+    """Is it a value of the function's own module? What it imports is known by its package, if at all."""
+    return getattr(value, "__module__", module) == module
+
+
+def _names(code: CodeType) -> tuple[str, ...]:
+    inner = [name for constant in code.co_consts if isinstance(constant, CodeType) for name in _names(constant)]
+    return tuple(dict.fromkeys([*code.co_names, *inner]))
+
+
+def _code(code: CodeType) -> str:
+    """The instructions of a function and all that they name."""
+    constants = [_constant(constant) for constant in code.co_consts]
+    return f"{code.co_code.hex()} {constants} {(code.co_names, code.co_varnames, code.co_freevars)}"
+
+
+def _constant(constant: Any) -> str:
+    if isinstance(constant, CodeType):
+        return _code(constant)
+    return repr(sorted(map(repr, constant))) if isinstance(constant, frozenset) else repr(constant)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018  that is how one asks
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,183 @@
+"""Stable-Baselines3's own algorithms with a penalty: the advantages in their buffers, by hand."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+from steadyrl.integrations.sb3 import RiskAverse
+from tests.integrations.test_rollout import gini_coefficients
+
+GAMMA, STEPS, ENVS = 0.9, 8, 3
+LENGTHS = (3, 5, 2, 4)
+
+
+class Scripted(gym.Env):
+    """Episodes whose lengths, rewards and ends are written down, whatever is done; every other one is cut off."""
+
+    def __init__(self, number):
+        self.observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+        self.action_space = spaces.Discrete(2)
+        self.number, self.episode = number, -1
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.episode, self.t = self.episode + 1, 0
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        reward, length = script(self.number, self.episode)[self.t], len(script(self.number, self.episode))
+        self.t += 1
+        end, cut = self.t == length, self.episode % 2 == 1
+        observation = np.array([self.t / 8, self.number / 3], np.float32)
+        return observation, reward, end and not cut, end and cut, {"action_mask": np.ones(2, bool)}
+
+    def action_masks(self):
+        return np.ones(2, bool)
+
+
+def script(env, episode):
+    """The rewards of an episode."""
+    length = LENGTHS[(env + episode) % len(LENGTHS)]
+    return [float((7 * env + 3 * episode + 5 * t) % 11) for t in range(length)]
+
+
+def by_hand(rollouts):
+    """c_i - b of each step of each rollout from the script alone: (rollouts, STEPS, ENVS), 0 where there is no end."""
+    past, found = [], []
+    episodes = []  # (last step, env, first step, return)
+    for env in range(ENVS):
+        start = 0
+        for episode in range(rollouts * STEPS):
+            rewards = script(env, episode)
+            value = sum(GAMMA**t * r for t, r in enumerate(rewards))
+            episodes.append((start + len(rewards) - 1, env, start, value))
+            start += len(rewards)
+    for k in range(rollouts):
+        steps = np.zeros((STEPS, ENVS))
+        ended = sorted(one for one in episodes if k * STEPS <= one[0] < (k + 1) * STEPS)
+        past += [value for *_, value in ended]
+        c = gini_coefficients(past[-50:])[-len(ended) :]
+        for (last, env, first, _), coefficient in zip(ended, c, strict=True):
+            steps[max(first - k * STEPS, 0) : last - k * STEPS + 1, env] = coefficient
+        found.append(steps)
+    return np.array(found)
+
+
+class Keep(BaseCallback):
+    """Keeps the advantages and rewards of each rollout, and what VecNormalize divides by."""
+
+    def __init__(self):
+        super().__init__()
+        self.advantages, self.rewards, self.scales, self.logged = [], [], [], []
+
+    def _on_step(self):
+        return True
+
+    def _on_rollout_end(self):
+        self.advantages.append(self.model.rollout_buffer.advantages.copy())
+        self.rewards.append(self.model.rollout_buffer.rewards.copy())
+        normalize = self.model.get_vec_normalize_env()
+        self.scales.append(1.0 if normalize is None else np.sqrt(normalize.ret_rms.var + 1e-8))
+        self.logged.append(dict(self.logger.name_to_value))
+
+
+def envs(normalized=False):
+    many = DummyVecEnv([lambda number=number: Scripted(number) for number in range(ENVS)])
+    return VecNormalize(many, gamma=GAMMA) if normalized else many
+
+
+def make(algorithm, env, policy="MlpPolicy", **options):
+    return algorithm(policy, env, n_steps=STEPS, gamma=GAMMA, seed=0, device="cpu", **options)
+
+
+def parameters(model):
+    return torch.cat([p.detach().flatten() for p in model.policy.parameters()])
+
+
+def contrib():
+    package = pytest.importorskip("sb3_contrib", reason="sb3-contrib is not installed")
+    return {
+        "RecurrentPPO": (package.RecurrentPPO, {"policy": "MlpLstmPolicy", "batch_size": 8}),
+        "MaskablePPO": (package.MaskablePPO, {"batch_size": 8}),
+        "TRPO": (package.TRPO, {"batch_size": 8}),
+    }
+
+
+def algorithm(name):
+    own = {"PPO": (PPO, {"batch_size": 8}), "A2C": (A2C, {})}
+    return own[name] if name in own else contrib()[name]
+
+
+ALL = ("PPO", "A2C", "RecurrentPPO", "MaskablePPO", "TRPO")
+
+
+@pytest.mark.parametrize("normalized", [False, True], ids=["plain", "VecNormalize"])
+@pytest.mark.parametrize("name", ALL)
+def test_advantages_are_those_of_sb3_less_lam_times_the_coefficient_of_their_episode(name, normalized):
+    cls, options = algorithm(name)
+    before, after = Keep(), Keep()
+    model = make(cls, envs(normalized), **options)
+    model.learn(4 * STEPS * ENVS, callback=[before, RiskAverse("gini_deviation", lam=0.7), after])
+    scales = np.array(before.scales)[:, None, None]
+    expected = np.array(before.advantages) - 0.7 * by_hand(4) / scales
+    np.testing.assert_allclose(np.array(after.advantages), expected, rtol=1e-5, atol=1e-5)
+    assert (np.array(before.advantages) != np.array(after.advantages)).mean() > 0.7
+    logged = after.logged[-1]
+    assert logged["steady/lam"] == 0.7
+    assert logged["steady/penalised"] == np.mean(by_hand(4)[-1] != 0)
+    assert logged["steady/episodes"] == 9 + 8 + 9  # of lengths 3 5 2 4 ..., 5 2 4 3 ..., 2 4 3 5 ... in 32 steps
+    assert logged["steady/variability"] > 0
+
+
+def test_the_rewards_in_the_buffer_are_not_those_of_the_environment():
+    """The trap: where an episode is cut off they carry the value of what would have followed."""
+    kept = Keep()
+    make(PPO, envs(), batch_size=8).learn(STEPS * ENVS, callback=kept)
+    told = np.array([[r for k in range(9) for r in script(env, k)][:STEPS] for env in range(ENVS)]).T
+    assert (kept.rewards[0] != told).sum() == 3  # one episode of each environment is cut off in the first rollout
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_with_lam_0_it_is_sb3_to_the_last_bit(name):
+    cls, options = algorithm(name)
+    plain = make(cls, envs(True), **options).learn(4 * STEPS * ENVS)
+    with_it = make(cls, envs(True), **options).learn(4 * STEPS * ENVS, callback=RiskAverse(lam=0.0))
+    assert torch.equal(parameters(plain), parameters(with_it))
+    averse = make(cls, envs(True), **options).learn(4 * STEPS * ENVS, callback=RiskAverse(lam=1.0))
+    assert not torch.equal(parameters(plain), parameters(averse))
+
+
+def test_training_that_is_continued_with_the_same_callback_knows_the_episodes_under_way():
+    kept, callback = (Keep(), Keep()), RiskAverse(lam=1.0)
+    model = make(A2C, envs())
+    model.learn(2 * STEPS * ENVS, callback=[kept[0], callback, kept[1]])
+    model.learn(2 * STEPS * ENVS, callback=[kept[0], callback, kept[1]], reset_num_timesteps=False)
+    difference = np.array(kept[0].advantages) - np.array(kept[1].advantages)
+    np.testing.assert_allclose(difference, by_hand(4), atol=1e-5)
+
+
+def test_a_callback_that_comes_in_later_leaves_out_the_episodes_under_way():
+    model = make(A2C, envs())
+    model.learn(STEPS * ENVS)
+    kept = Keep(), Keep()
+    model.learn(STEPS * ENVS, callback=[kept[0], RiskAverse(lam=1.0), kept[1]], reset_num_timesteps=False)
+    untouched = kept[0].advantages[0][0] == kept[1].advantages[0][0]
+    assert untouched.tolist() == [False, True, True]  # after 8 steps: 3 + 5, 5 + 2 + 1 of 4, 2 + 4 + 2 of 3
+
+
+def test_an_algorithm_with_a_replay_buffer_is_refused():
+    with pytest.raises(ValueError, match="DQN learns from a replay buffer"):
+        DQN("MlpPolicy", Scripted(0), device="cpu").learn(10, callback=RiskAverse())
+
+
+def test_the_model_that_is_saved_has_nothing_of_ours(tmp_path):
+    model = make(PPO, envs(), batch_size=8).learn(STEPS * ENVS, callback=RiskAverse())
+    model.save(tmp_path / "model")
+    assert b"steadyrl" not in (tmp_path / "model.zip").read_bytes()
+    loaded = PPO.load(tmp_path / "model", device="cpu")
+    assert torch.equal(parameters(model), parameters(loaded))

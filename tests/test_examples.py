@@ -1,0 +1,40 @@
+"""The examples, run with a tiny budget."""
+
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+
+import torch
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+TINY = ["--steps", "480", "--envs", "4", "--rollout", "20", "--gamma", "1"]
+
+
+def loaded(name, source):
+    module = module_from_spec(spec_from_loader(name, loader=None))
+    exec(compile(source, name, "exec"), module.__dict__)
+    return module
+
+
+def weights(agent):
+    return torch.cat([p.detach().flatten() for p in agent.parameters()])
+
+
+def test_ppo_of_one_file_without_its_nine_marked_lines_is_the_plain_ppo_that_lam_0_gives(capsys):
+    source = (EXAMPLES / "ppo_one_file.py").read_text(encoding="utf-8")
+    lines = source.splitlines()
+    plain_lines = [line for line in lines if not line.endswith("  # steady")]
+    assert len(lines) - len(plain_lines) == 9
+    with_it, plain = loaded("with_it", source), loaded("plain", "\n".join(plain_lines))
+    neutral = weights(with_it.main([*TINY, "--lam", "0"]))
+    assert torch.equal(neutral, weights(plain.main(TINY)))
+    assert not torch.equal(neutral, weights(with_it.main([*TINY, "--lam", "1"])))
+    assert "variability" in capsys.readouterr().out
+
+
+def test_ppo_of_one_file_bootstraps_at_a_time_limit():
+    module = loaded("with_it", (EXAMPLES / "ppo_one_file.py").read_text(encoding="utf-8"))
+    agent, lines = module.train(
+        module.arguments(["--env", "CartPole-v1", "--steps", "300", "--envs", "2", "--rollout", "75"])
+    )
+    assert len(lines) == 2
+    assert torch.isfinite(weights(agent)).all()
