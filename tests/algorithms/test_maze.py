@@ -16,9 +16,9 @@ LONG = {
 NEUTRAL = {
     "risk-neutral-reinforce": {"policy_rate": 3e-3, "updates": 1000},
     "risk-neutral-ppo": {
-        "policy": "network", "policy_rate": 1e-2, "hidden": [], "inner_updates": 3, "gamma": 0.999, "updates": 250,
-        "minibatch_size": 0, "rate_schedule": "constant", "initialisation": "uniform", "output_gain": 1.0,
-        "normalise_observations": False, "normalise_returns": False,
+        "n": 50, "policy": "network", "policy_rate": 1e-2, "hidden": [], "inner_updates": 3, "gamma": 0.999,
+        "updates": 250, "minibatch_size": 0, "rate_schedule": "constant", "initialisation": "uniform",
+        "output_gain": 1.0, "normalise_observations": False, "normalise_returns": False,
     },
 }  # fmt: skip
 STUCK = {
