@@ -1,11 +1,14 @@
 """Models that Stable-Baselines3 has saved, evaluated."""
 
+import json
+
 import gymnasium as gym
 import numpy as np
 import pytest
 from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
+from steadyrl.cli import main
 from steadyrl.ground.errors import BadInputError, CorruptError
 from steadyrl.integrations.sb3_model import Sb3Player, load_sb3
 from steadyrl.runs.external import evaluate_policy
@@ -79,3 +82,31 @@ def test_a_model_with_a_memory_has_a_new_one_in_each_episode(tmp_path):
     again = evaluate_policy(player, ROADS, episodes=6)
     np.testing.assert_array_equal(found.returns, again.returns)
     assert player._state is not None
+
+
+def test_the_command_evaluates_a_model_with_a_word_of_trust(saved, capsys):
+    command = ["evaluate", "--sb3", str(saved[1]), "--sb3-algorithm", "A2C", "--episodes", "20", "--resamples", "40"]
+    command += ["--env", ROADS]
+    assert main(command) == 2
+    assert "holds pickled Python" in capsys.readouterr().err
+    assert main([*command, "--trust-pickle", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = evaluate_policy(Sb3Player(saved[0]), ROADS, episodes=20)
+    assert found["summary"]["rows"][0]["value"] == pytest.approx(expected.returns.mean())
+    assert found["risk_averse"] == expected.risk_averse
+    assert main([*command, "--trust-pickle", "--deterministic"]) == 0
+    assert "20 returns of" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give RUN, the folder of a run, or --sb3 FILE"),
+        (["runs/one", "--sb3", "model.zip"], "one of the two"),
+        (["--sb3", "model.zip"], "--env ID belongs to --sb3 FILE"),
+        (["runs/one", "--env", ROADS], "--env ID belongs to --sb3 FILE"),
+    ],
+)
+def test_the_command_wants_a_run_or_a_model_with_an_environment(words, message, capsys):
+    assert main(["evaluate", *words]) == 2
+    assert message in capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 
 from steadyrl import algorithms
 from steadyrl.cli import main
-from steadyrl.runs import BadInputError, RunConfig, to_toml, train
+from steadyrl.runs import BadInputError, RunConfig, load, to_toml, train
 from steadyrl.runs.config import actor_options, algorithm_options, run_options
 
 ROOT = Path(__file__).parents[2]
@@ -227,7 +227,7 @@ def test_help_has_every_option_of_the_algorithm_with_what_it_means_and_no_other(
     expected = {**run_options(), **algorithm_options(algorithm), **actor_options(algorithm)}
     del expected["env"]
     shown = set(re.findall(r"^  --([\w-]+)", text, flags=re.MULTILINE))
-    beside = {"config", "out", "fresh", "quiet", "allow-import", "track"}
+    beside = {"config", "out", "fresh", "hours", "quiet", "allow-import", "track", "workers", "worker-timeout"}
     assert shown - beside == {name.replace("_", "-") for name in expected}
     assert beside <= shown
     words = re.sub(r"\s+", "", text)  # a long line may be broken anywhere
@@ -279,3 +279,27 @@ def test_an_unbounded_action_space_is_a_warning_in_one_line(tmp_path):
         "warning: <TimeLimit<OrderEnforcing<Pull<Pull-v0>>>>: action_space Box(-inf, inf, (1,), float32) "
         "is unbounded: actions may grow without limit\n"
     )
+
+
+def test_keep_the_best_out_of_time_resume_end_early_and_evaluate_it(tmp_path, capsys):
+    run_folder = str(tmp_path / "run")
+    rules = ["--evaluate-every", "1", "--evaluate-episodes", "5", "--keep-best", "return", "--stop-when", "length >= 0"]
+    command = ["train", MAZE, *SHORT, "--log-every", "4", *rules[:-2], "--out", run_folder]
+    assert main([*command, "--hours", "1e-9"]) == 0
+    assert capsys.readouterr().out == f"out of time: {run_folder} (update 2 of 4: the same command resumes)\n"
+    assert main(command) == 0
+    assert capsys.readouterr().out == f"finished: {run_folder} (4 updates)\n"
+    evaluate = ["evaluate", run_folder, "--episodes", "20", "--resamples", "40", "--policy", "best"]
+    assert main([*evaluate, "--deterministic", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["policy"], shown["deterministic"]) == ("best", True)
+    assert shown["update"] == load(run_folder, policy="best").update
+    assert main([*evaluate, "--deterministic"]) == 0
+    assert f"finished, best, update {shown['update']}, deterministic)" in capsys.readouterr().out
+    early = ["train", MAZE, *SHORT, *rules, "--out", str(tmp_path / "early")]
+    assert main(early) == 0
+    assert f"finished: {tmp_path}/early (1 updates, length >= 0: it is " in capsys.readouterr().out
+    assert main(["evaluate", run_folder, "--policy", "worst"]) == 2
+    assert capsys.readouterr().err == "error: policy = 'worst': must be last or best\n"
+    assert main(["train", MAZE, "--stop-when", "luck > 1", "--out", str(tmp_path / "no")]) == 2
+    assert "there is no metric 'luck': this run has return, " in capsys.readouterr().err

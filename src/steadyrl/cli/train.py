@@ -33,6 +33,7 @@ def add_options(parser: Parser, arguments: list[str]) -> None:
     parser.option("config", "a TOML file with any of the options below; those on the command line count more", Path)
     parser.option("out", "the run's folder (default: runs/ and a hash)", Path)
     parser.flag("fresh", "train anew: delete the run that is in the folder first; to resume, leave it out")
+    parser.option("hours", "stop after about so many hours, with a checkpoint; the same command resumes", float)
     parser.flag("quiet", "show nothing but how it ended")
     parser.flag("allow-import", "let the id of an environment that comes from a file import a module")
     parser.add_argument(
@@ -71,6 +72,7 @@ def train(
     config: Path | None,
     out: Path | None,
     fresh: bool,
+    hours: float | None,
     quiet: bool,
     allow_import: bool,
     track: Sequence[str],
@@ -97,11 +99,16 @@ def train(
     was_done = not fresh and (path / "done.json").exists()
     own, asked = options_of(WorkerOptions), {"workers": workers, "worker_timeout": worker_timeout}
     how = {name: _read(own[name], text) for name, text in asked.items() if text is not None}
-    run = train(config=chosen, out=path, view=view.choose(quiet or was_done), track=track, fresh=fresh, **how)
+    how |= {"track": track, "fresh": fresh, "hours": hours}
+    run = train(config=chosen, out=path, view=view.choose(quiet or was_done), **how)
     if run.status == "diverged":
         raise RunFailedError(f"{path} diverged at update {run.update}: try smaller rates or a smaller lam, elsewhere")
+    if run.status == "unfinished":
+        sys.stdout.write(f"out of time: {path} (update {run.update} of {chosen.updates}: the same command resumes)\n")
+        return
     before, cure = (" already", "; --fresh trains anew") if was_done else ("", "")
-    sys.stdout.write(f"finished{before}: {path} ({run.update} updates{cure})\n")
+    why = f", {printable(run.reason)}" if run.reason else ""
+    sys.stdout.write(f"finished{before}: {path} ({run.update} updates{why}{cure})\n")
 
 
 def check_import(env: Any, source: str, *, allow_import: bool) -> None:
@@ -163,9 +170,9 @@ def _add(parser: Any, declared: Option, about: str) -> None:
 def _both(table: Option, network: Option) -> Option:
     """An option that both have, with both defaults said where they differ."""
     if table.default == network.default:
-        return table
+        return network
     sides = {"": network.default, "a table: ": table.default}
-    return replace(table, default="; ".join(f"{whose}{x}" for whose, x in sides.items() if x is not None))
+    return replace(network, default="; ".join(f"{whose}{x}" for whose, x in sides.items() if x is not None))
 
 
 def _metavar(declared: Option) -> str:

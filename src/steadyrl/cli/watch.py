@@ -8,6 +8,8 @@ from typing import Any
 from steadyrl.cli.parser import Parser
 
 POLICIES = ("random",)
+"""Of an environment."""
+OF_A_RUN = ("last", "best")
 MAP_EPISODES = 200
 
 Act = Callable[[Any, int, int], Any]
@@ -24,7 +26,12 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
         help="the folder of a run, whose policy then plays in its environment; or the id of an environment, as in "
         "gymnasium.make (module:id imports the module first)",
     )
-    parser.option("policy", "who plays in an environment given by its id", default="random", metavar="NAME")
+    parser.option(
+        "policy",
+        "who plays: of a run its last policy or its best, in an environment random (default: the first)",
+        metavar="NAME",
+    )
+    parser.flag("deterministic", "a run's policy takes the likeliest action at every step, instead of one drawn")
     parser.option("out", "where to write: a .gif or .mp4 file (default: the environment's name)", Path)
     parser.option("episodes", "how many episodes", int, 1)
     parser.option("seed", "the seed of the first episode; the others count on from it", int, 0)
@@ -36,7 +43,8 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
 def watch(
     env: str,
     *,
-    policy: str,
+    policy: str | None,
+    deterministic: bool,
     out: Path | None,
     episodes: int,
     seed: int,
@@ -49,11 +57,13 @@ def watch(
     from steadyrl.envs._checks import check_choice, check_count
     from steadyrl.rollouts.flat import flat
 
-    check_choice("policy", policy, POLICIES)
     for name, value in (("episodes", episodes), ("frames", frames), ("fps", 1 if fps is None else fps)):
         check_count(name, value)
     check_count("seed", seed, least=0)
-    run = _run(Path(env), allow_import) if (Path(env) / "run.json").is_file() else None
+    is_run = (Path(env) / "run.json").is_file()
+    choices = OF_A_RUN if is_run else POLICIES
+    check_choice("policy", policy or choices[0], choices)
+    run = _run(Path(env), allow_import, policy or choices[0]) if is_run else None
     name = env if run is None else run.config.env
     path = out or Path(
         (name if run is None else str(run.folder)).replace(":", "/").rsplit("/", maxsplit=1)[-1] + ".gif"
@@ -61,7 +71,7 @@ def watch(
     _video.check_path(path)
     made, camera = _frames.make_to_watch(name, **({} if run is None else run.config.env_options))
     try:
-        act = _at_random(made, seed) if run is None else _by(run.policy, seed)
+        act = _at_random(made, seed) if run is None else _by(run.policy, seed, deterministic)
         made = made if run is None else flat(made)
         film: list[Any] = []
         for episode in range(episodes):
@@ -75,7 +85,7 @@ def watch(
         _draw_map(run, path.with_suffix(".png"))
 
 
-def _run(folder: Path, allow_import: bool) -> Any:
+def _run(folder: Path, allow_import: bool, policy: str) -> Any:
     """The run in a folder."""
     from steadyrl.cli.train import check_import
     from steadyrl.runs import folder as folders
@@ -83,7 +93,7 @@ def _run(folder: Path, allow_import: bool) -> Any:
 
     config, _ = folders.read_config(folder)
     check_import(config.env, str(folder / "run.json"), allow_import=allow_import)
-    return load(folder)
+    return load(folder, policy=policy)
 
 
 def _at_random(env: Any, seed: int) -> Act:
@@ -91,12 +101,14 @@ def _at_random(env: Any, seed: int) -> Act:
     return lambda _observation, _episode, _t: env.action_space.sample()
 
 
-def _by(policy: Any, seed: int) -> Act:
-    """The policy's own stochastic actions, from a stream for each episode."""
+def _by(policy: Any, seed: int, deterministic: bool) -> Act:
+    """The policy's own stochastic actions, from a stream for each episode; or its likeliest."""
     import numpy as np
 
     from steadyrl.ground import streams
+    from steadyrl.policies.likeliest import likeliest
 
+    policy = likeliest(policy) if deterministic else policy
     draws = policy.uniforms_per_action
 
     def act(observation: Any, episode: int, t: int) -> Any:

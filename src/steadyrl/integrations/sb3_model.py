@@ -76,8 +76,8 @@ def load_sb3(
         raise CorruptError(f"{path}: cannot be loaded as {algorithm}: {error}") from error
     if normalize is None:
         return Sb3Player(model, deterministic=deterministic)
-    with normalize.open("rb") as file:
-        return Sb3Player(model, deterministic=deterministic, normalize=pickle.load(file))  # noqa: S301  with a word of trust
+    scaling = pickle.loads(normalize.read_bytes())  # noqa: S301  with a word of trust
+    return Sb3Player(model, deterministic=deterministic, normalize=scaling)
 
 
 def _algorithm(name: str) -> Any:

@@ -14,6 +14,7 @@ from steadyrl.ground.errors import (
     RunError,
     RunFailedError,
 )
+from steadyrl.runs.callback import Callback, Progress
 from steadyrl.runs.checks import check
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
@@ -24,11 +25,13 @@ from steadyrl.runs.view import View
 
 __all__ = [
     "BadInputError",
+    "Callback",
     "CorruptError",
     "DiskError",
     "Evaluation",
     "Interrupted",
     "LockedError",
+    "Progress",
     "Run",
     "RunConfig",
     "RunError",

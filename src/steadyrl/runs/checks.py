@@ -7,6 +7,7 @@ from steadyrl import algorithms
 from steadyrl.actors.make import OPTIONS
 from steadyrl.ground.errors import BadInputError
 from steadyrl.ground.option import Option, listed, shown, unknown
+from steadyrl.runs import rules
 from steadyrl.runs.config import RunConfig, RunOptions, actor_options, algorithm_options, all_options, run_options
 
 
@@ -32,6 +33,7 @@ def problems(fields: Mapping[str, Any]) -> Iterator[str]:
     if not wrong and "env" in fields:
         config = RunConfig(**fields)
         kind = algorithms.get(config.algorithm)
+        yield from rules.problems(config)
         yield from kind.problems(config.algorithm_options(), {name: getattr(config, name) for name in run_options()})
 
 

@@ -43,6 +43,15 @@ class RunOptions:
     seed: int = option(0, "every random number of the run follows from it", least=0, most=2**63 - 1)
     evaluate_every: int = option(0, "updates from one evaluation to the next; 0 for none", least=0)
     evaluate_episodes: int = option(100, "episodes of each evaluation", least=1, most=MILLION)
+    keep_best: Literal["no", "return", "undiscounted_return", "objective", "cvar"] = option(
+        "no",
+        "keep the policy with the best evaluation, too: by its mean return, by return - lam D (objective), or by the "
+        "mean of the worst 20 % (cvar)",
+    )
+    patience: int = option(0, "end after so many evaluations without a better one; 0: never", least=0)
+    stop_when: str | None = option(
+        None, "end as soon as a logged update says so, such as 'return >= 200' or 'evaluation.cvar >= 0'"
+    )
     log_every: int = option(1, "updates from one line of metrics.jsonl to the next", least=1)
     checkpoint_every: int | None = option(
         None,

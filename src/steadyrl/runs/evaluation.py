@@ -7,17 +7,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from steadyrl import measures
 from steadyrl.evaluate import Summary, summary
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.policies import Policy
 from steadyrl.rollouts import Batch, Collector
 from steadyrl.rollouts.returns import discounted_returns
+from steadyrl.runs.config import RunConfig
 
 AT_ONCE: Final = 250
 """Episodes collected together: part of what an evaluation is, for an episode's seed depends on it."""
 AFTERWARDS: Final = 1
 """Keeps the episodes of an evaluation of a finished policy apart from those during training."""
+
+
+EVALUATION: Final = "evaluation."
+"""What the names of an evaluation's numbers in the metrics begin with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +56,29 @@ def evaluate(policy: Policy, collector: Collector, episodes: int, seed: int, gam
     lengths = np.concatenate([batch.lengths for batch in batches])
     plain = np.concatenate([batch.rewards.sum(axis=1) for batch in batches])
     return Evaluation(returns, lengths, rate(np.concatenate([b.risk_averse for b in batches])), plain, gamma, seed)
+
+
+def evaluated(batch: Batch, config: RunConfig, gamma: float) -> dict[str, float]:
+    """What to log of episodes that were played to evaluate a policy on its way."""
+    returns = discounted_returns(batch.rewards, gamma)
+    row = {
+        "return": float(returns.mean()),
+        "undiscounted_return": float(batch.rewards.sum(axis=1).mean()),
+        "variability": float(measures.get(config.measure, **config.measure_params).value(returns)),
+        "cvar": float(measures.get("cvar").value(returns)),
+    }
+    if config.lam is not None:
+        row["objective"] = row["return"] - config.lam * row["variability"]
+    risk_averse = rate(batch.risk_averse)
+    if risk_averse is not None:
+        row["risk_averse"] = risk_averse
+    return {f"{EVALUATION}{name}": number for name, number in row.items()}
+
+
+def evaluated_names(config: RunConfig) -> list[str]:
+    """Which numbers an evaluation may give, with their prefix."""
+    names = ["return", "undiscounted_return", "variability", "cvar", "risk_averse"]
+    return [EVALUATION + name for name in (*names, *(["objective"] if config.lam is not None else []))]
 
 
 def rate(readings: Float[Array, " n"]) -> float | None:

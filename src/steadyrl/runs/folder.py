@@ -6,7 +6,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from steadyrl.ground import system
 from steadyrl.ground.errors import BadInputError, CorruptError
@@ -31,6 +31,8 @@ class Done:
     status: str
     """finished or diverged."""
     update: int
+    reason: str = ""
+    """Why, if it was before the last update."""
 
 
 def begin(folder: Path, config: RunConfig, environment: Fingerprint | None = None, *, fresh: bool = False) -> None:
@@ -118,12 +120,13 @@ def reserve(folder: Path, size: int) -> None:
             path.unlink()
 
 
-def finish(folder: Path, status: str, update: int) -> None:
+def finish(folder: Path, status: str, update: int, reason: str = "") -> None:
     """Write done.json, with the SHA-256 of every other file of the run."""
     prune(folder)  # a process that was killed may have left one too many
     with on_disk(folder):
         sync_folder(folder)  # what was removed must not come back beside done.json
-    content = {"format": FORMAT, "status": status, "update": update, "sha256": _digests(folder)}
+    content: dict[str, Any] = {"format": FORMAT, "status": status, "update": update}
+    content |= ({"reason": reason} if reason else {}) | {"sha256": _digests(folder)}
     path = folder / "done.json"
     with on_disk(path):
         write_atomically(path, json.dumps(content, indent=2).encode() + b"\n")
@@ -138,7 +141,10 @@ def done(folder: Path) -> Done | None:
     content = json_object(path)
     _check_format(path, content.get("format"))
     try:
-        expected, end = dict(content["sha256"]), Done(content["status"], int(content["update"]))
+        expected, end = (
+            dict(content["sha256"]),
+            Done(content["status"], int(content["update"]), str(content.get("reason", ""))),
+        )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise CorruptError(f"{path}: damaged, or written by an incompatible version: {error}") from error
     if end.status not in ENDS:

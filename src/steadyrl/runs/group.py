@@ -1,17 +1,20 @@
 """Runs that take their updates together, as the loop sees them; and the ordinary run, a group of one."""
 
 import math
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from steadyrl import measures
 from steadyrl.algorithms import Algorithm
 from steadyrl.ground import streams
 from steadyrl.ground.errors import RunFailedError
 from steadyrl.rollouts import Batch, Collector, EpisodeError
-from steadyrl.rollouts.returns import discounted_returns
-from steadyrl.runs.evaluation import rate, readings
+from steadyrl.runs import rules
+from steadyrl.runs.build import make_learner
+from steadyrl.runs.callback import Callback, Callbacks
+from steadyrl.runs.config import RunConfig
+from steadyrl.runs.evaluation import EVALUATION, evaluated, readings
 from steadyrl.runs.record import Record
 
 
@@ -51,9 +54,12 @@ class Single:
 
     step = 1
 
-    def __init__(self, record: Record, learner: Algorithm, collector: Collector) -> None:
+    def __init__(
+        self, record: Record, learner: Algorithm, collector: Collector, callbacks: Sequence[Callback] = ()
+    ) -> None:
         self.record, self.learner, self.collector = record, learner, collector
-        self.config = record.config
+        self.config, self.rule = record.config, rules.parse(record.config.stop_when or "")
+        self.callbacks = Callbacks(callbacks, record, learner)
         self._steps = 0
 
     @property
@@ -68,10 +74,17 @@ class Single:
         row = self._update(batch)
         record.count(batch.n, batch.steps, finite=self._finite(row))
         self._steps = batch.steps
-        evaluated = config.evaluate_every > 0 and record.update % config.evaluate_every == 0 and not record.diverged
-        record.logs |= evaluated
+        evaluates = config.evaluate_every > 0 and record.update % config.evaluate_every == 0 and not record.diverged
+        record.logs |= evaluates
         if record.logs:
-            row |= readings(batch) | (self._evaluate() if evaluated else {})
+            row |= readings(batch) | (self._evaluate() if evaluates else {})
+        own = self.callbacks.updated(row)
+        if record.over and not record.logs:  # a callback has ended it
+            row |= readings(batch)
+            record.logs = True
+        if record.logs:
+            row |= own
+            self._end_early(row)
         return [row]
 
     def steps(self) -> int:
@@ -115,12 +128,27 @@ class Single:
         """The policy of now on episodes apart from those it learns from."""
         config, key, update = self.config, streams.key(self.config.seed, streams.EVALUATION), self.record.update
         batch = self._collect(config.evaluate_episodes, key, update, f"evaluation after update {update}")
-        returns = discounted_returns(batch.rewards, self.learner.options.gamma)
-        variability = float(measures.get(config.measure, **config.measure_params).value(returns))
-        row = {
-            "evaluation.return": float(returns.mean()),
-            "evaluation.undiscounted_return": float(batch.rewards.sum(axis=1).mean()),
-            "evaluation.variability": variability,
-        }
-        risk_averse = rate(batch.risk_averse)
-        return row if risk_averse is None else row | {"evaluation.risk_averse": risk_averse}
+        row = evaluated(batch, config, self.learner.options.gamma)
+        if config.keep_best != "no":
+            self.record.best.consider(update, row[f"{EVALUATION}{config.keep_best}"], self.learner.state)
+        return row
+
+    def _end_early(self, row: dict[str, float]) -> None:
+        """End the run if one of its rules says so."""
+        config, record = self.config, self.record
+        if self.rule is not None and self.rule.is_met(row):
+            record.stop(f"{config.stop_when}: it is {row[self.rule.metric]:.6g}")
+        elif config.patience and record.best.since >= config.patience:
+            better = f"{EVALUATION}{config.keep_best} than {record.best.score:.6g}, of update {record.best.update}"
+            record.stop(f"{record.best.since} evaluations without a better {better}")
+
+
+def first_row(config: RunConfig, collector: Collector) -> dict[str, float]:
+    """What the first update of a run will log, from a learner that is thrown away; empty if there will be none."""
+    learner = make_learner(config, collector.observation_space, collector.action_space)
+    try:
+        batch = collector.collect(learner.policy, config.n, config.seed, 0)
+        with np.errstate(all="ignore"):
+            return learner.update(batch, 0) | readings(batch)
+    except (EpisodeError, ValueError, OverflowError):  # the run itself will say so, and where
+        return {}

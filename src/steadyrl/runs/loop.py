@@ -5,6 +5,7 @@ to hold. Environments may remember what they played; so they are made anew at ev
 possible, whether one is written or not and whether the run was interrupted there or not.
 """
 
+import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,24 +27,29 @@ THREADS: Final = 8
 """That wait for the disk at the same time, if there are several runs."""
 
 
-def advance_to_the_end(group: Group, boundary: int, stop: Stop, view: View) -> None:
-    """Advance a group until each of its runs is over. After a signal, stop with a checkpoint (Interrupted)."""
-    loop = _Loop(group, boundary, stop, view)
+def advance_to_the_end(group: Group, boundary: int, stop: Stop, view: View, seconds: float = math.inf) -> None:
+    """Advance a group until each of its runs is over, or so many seconds are.
+
+    After a signal, stop with a checkpoint (Interrupted). When the seconds are over, stop with one, too: at the last
+    boundary from which the next one could not be reached in time, and after one at the least.
+    """
+    loop = _Loop(group, boundary, stop, view, time.perf_counter() + seconds)
     with ExitStack() as leaving:
         leaving.callback(group.close)
         if group.records:
             view.begin(group.records[0].config, group.records[0].update)
             leaving.callback(view.end)
         leaving.enter_context(_out_of_memory_is_said(group))
-        while group.records:
+        while group.records and not loop.out_of_time:
             loop.advance()
 
 
 class _Loop:
     """A group on its way."""
 
-    def __init__(self, group: Group, boundary: int, stop: Stop, view: View) -> None:
+    def __init__(self, group: Group, boundary: int, stop: Stop, view: View, deadline: float) -> None:
         self.group, self.boundary, self.stop, self.view = group, boundary, stop, view
+        self.deadline, self.out_of_time = deadline, False
 
     def advance(self) -> None:
         """As many updates as need no look at them, and what follows."""
@@ -57,7 +63,7 @@ class _Loop:
         pace = (time.perf_counter() - began) / (records[0].update - first)
         going = [record for record in records if not record.over]
         if going:
-            self._at_boundary(going)
+            self._at_boundary(going, pace)
             self._stop_if_asked(going, pace)
 
     def _updates_ahead(self, record: Record) -> int:
@@ -67,10 +73,11 @@ class _Loop:
         until_boundary = self.boundary - update % self.boundary
         return min(self.group.step, until_log, until_boundary, config.updates - update)
 
-    def _at_boundary(self, records: list[Record]) -> None:
+    def _at_boundary(self, records: list[Record], pace: float) -> None:
         """Write checkpoints if it is time for them, and make the environments anew."""
         if records[0].update % self.boundary == 0:
-            if records[0].due:
+            self.out_of_time = time.perf_counter() + pace * self.boundary > self.deadline
+            if records[0].due or self.out_of_time:
                 _write(records)
             self.group.renew()
 

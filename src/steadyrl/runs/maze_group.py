@@ -32,7 +32,7 @@ def group_key(config: RunConfig) -> str | None:
     plain = config.algorithm == "reinforce" and config.policy != "network" and config.backend == "auto"
     if config.env != MAZE or not (plain and isinstance(noise, str)):
         return None
-    if config.limit is not None or config.evaluate_every or config.normalise_advantages:
+    if config.limit is not None or config.evaluate_every or config.stop_when or config.normalise_advantages:
         return None
     fields = {name: value for name, value in config.to_dict().items() if name not in DIFFER}
     fields["plain lam"] = config.lam is not None

@@ -8,6 +8,7 @@ from typing import Final
 from steadyrl.algorithms import Algorithm
 from steadyrl.ground.errors import CorruptError
 from steadyrl.runs import checkpoint, folder, metrics
+from steadyrl.runs.best import Best, reason_array, reason_in
 from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.config import RunConfig, config_hash
 
@@ -26,7 +27,7 @@ class Record:
         """Put learner and counters as they were at the last good checkpoint in the folder, and open its metrics."""
         self.config, self.learner, self.path, self.hash = config, learner, path, config_hash(config)
         self.update = self.episodes = self.steps = self.written = 0
-        self.diverged = False
+        self.diverged, self.reason, self.best = False, "", Best()
         self.logs = False  # does the update that was just made belong in the metrics?
         self.clock, self.cost = time.perf_counter(), COST
         last = checkpoint.last_good(path, self.hash, lambda found: metrics.check_against(path, found))
@@ -35,13 +36,19 @@ class Record:
             restore(learner, last, str(path / last.name))
             self.update = self.written = last.update
             self.episodes, self.steps, self.diverged = last.episodes, last.steps, last.diverged
+            self.best.restore(last.state)
+            self.reason = reason_in(last.state)
         folder.reserve(path, ROOM * len(checkpoint.to_bytes(self._checkpoint(0, ""))))
         self.metrics = metrics.Metrics(path, 0 if last is None else last.metrics_bytes)
 
     @property
     def over(self) -> bool:
         """Is there nothing left to do?"""
-        return self.diverged or self.update == self.config.updates
+        return self.diverged or bool(self.reason) or self.update == self.config.updates
+
+    def stop(self, reason: str) -> None:
+        """End the run with this update, for a reason."""
+        self.reason = self.reason or reason or "stopped"
 
     def count(self, episodes: int, steps: int, *, finite: bool, updates: int = 1) -> None:
         """One update more, or several, from so many episodes and steps; are losses and parameters still numbers?"""
@@ -71,8 +78,8 @@ class Record:
         if self.written < self.update:
             self.write()
         status = "diverged" if self.diverged else "finished"
-        folder.finish(self.path, status, self.update)
-        return folder.Done(status, self.update)
+        folder.finish(self.path, status, self.update, self.reason)
+        return folder.Done(status, self.update, self.reason)
 
     def close(self) -> None:
         """Close the files."""
@@ -80,7 +87,12 @@ class Record:
 
     def _checkpoint(self, size: int, sha256: str) -> Checkpoint:
         counters = (self.episodes, self.steps, size, sha256, self.diverged)
-        return Checkpoint(self.update, self.hash, *counters, state=self.learner.state())
+        return Checkpoint(
+            self.update,
+            self.hash,
+            *counters,
+            state=self.learner.state() | self.best.arrays() | reason_array(self.reason),
+        )
 
 
 def restore(learner: Algorithm, found: Checkpoint, name: str) -> None:

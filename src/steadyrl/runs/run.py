@@ -2,11 +2,12 @@
 
 import hashlib
 import json
+import math
 import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,17 +15,22 @@ import gymnasium as gym
 
 from steadyrl.actors.table import TableActor
 from steadyrl.ground.errors import BadInputError, RunFailedError
+from steadyrl.ground.option import listed
 from steadyrl.policies import Policy
+from steadyrl.policies.likeliest import likeliest
 from steadyrl.rollouts import EpisodeError
 from steadyrl.rollouts.sources import Source
 from steadyrl.rollouts.workers import WorkerOptions
-from steadyrl.runs import checkpoint, evaluation, folder, metrics, trackers
+from steadyrl.runs import checkpoint, evaluation, folder, metrics, rules, trackers
+from steadyrl.runs.best import Best
 from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker, worker_options
+from steadyrl.runs.callback import Callback, Callbacks
+from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
 from steadyrl.runs.fingerprint import Fingerprint, fingerprint
-from steadyrl.runs.group import Single
+from steadyrl.runs.group import Group, Single, first_row
 from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import NETWORK_BOUNDARY, TABLE_BOUNDARY, advance_to_the_end
 from steadyrl.runs.maze_group import MazeGroup, group_key
@@ -35,6 +41,7 @@ from steadyrl.runs.view import Quiet, View, Views, choose
 HOME: Final = Path("runs")
 HASH_LENGTH: Final = 12
 ENVIRONMENT_LENGTH: Final = 8
+POLICIES: Final = ("last", "best")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +57,26 @@ class Run:
     update: int
     gamma: float
     make_env: MakeEnv
+    reason: str = ""
+    """Why it ended before its last update, if it did."""
 
     def metrics(self) -> list[dict[str, Any]]:
         """One dictionary for each logged update."""
         return metrics.read(self.folder)
 
-    def evaluate(self, episodes: int = 1000, seed: int = 0, gamma: float | None = None) -> Evaluation:
-        """Play episodes that the policy was not trained on; returns are discounted as in training, or by `gamma`."""
+    def evaluate(
+        self, episodes: int = 1000, seed: int = 0, gamma: float | None = None, deterministic: bool = False
+    ) -> Evaluation:
+        """Play episodes that the policy was not trained on; returns are discounted as in training, or by `gamma`.
+
+        With `deterministic` the likeliest action is taken at every step, as `predict` does, instead of one drawn.
+        """
         if episodes < 1:
             raise BadInputError(f"episodes = {episodes}: must be >= 1")
         collector = make_collector(self.config, self.make_env)
         try:
-            return evaluation.evaluate(self.policy, collector, episodes, seed, self.gamma if gamma is None else gamma)
+            policy = likeliest(self.policy) if deterministic else self.policy
+            return evaluation.evaluate(policy, collector, episodes, seed, self.gamma if gamma is None else gamma)
         except EpisodeError as error:
             raise RunFailedError(f"evaluation, {error}") from error
         finally:
@@ -78,6 +93,8 @@ def train(
     fresh: bool = False,
     workers: int = WorkerOptions.workers,
     worker_timeout: float = WorkerOptions.worker_timeout,
+    hours: float | None = None,
+    callbacks: Sequence[Callback] = (),
     **fields: Any,
 ) -> Run:
     """Train a policy; if the folder has the same run already, resume it, or come back with it if it is finished.
@@ -97,8 +114,12 @@ def train(
         fresh: Train anew: delete the run that is in the folder first.
         workers: Processes that play the episodes, if that is faster; every byte of the run is the same for any number.
         worker_timeout: Seconds that a worker may be at one step of its environments; then it is replaced.
+        hours: Stop after about so many, with a checkpoint; the same call resumes the run, unfinished till then.
+        callbacks: What is called before, after each update and in the end: see `Callback`.
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.
     """
+    if hours is not None and not hours > 0:
+        raise BadInputError(f"hours = {hours}: must be > 0")
     if isinstance(env, gym.Env):
         raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
@@ -117,6 +138,8 @@ def train(
     collector = make_collector(config, make)
     with closing(collector):
         check_env(config, make, collector.limit, workers)
+        if config.stop_when is not None and (fresh or not (path / "run.json").exists()):
+            rules.check_metric(config, first_row(config, collector), has_own=bool(callbacks))
         learner = make_learner(config, collector.observation_space, collector.action_space)
     stop, tabular = Stop(), isinstance(learner.actor, TableActor)
     with locked(path), stop.listening(), _threads(tabular):
@@ -124,13 +147,22 @@ def train(
         if folder.done(path) is not None:  # another process has finished it in the meantime
             return load(path, env=make)
         with closing(Record(config, learner, path)) as record:
-            in_step = group_key(config) is not None and not callable(env)
-            group = MazeGroup([record]) if in_step else Single(record, learner, make_collector(config, make, players))
+            told = Callbacks(callbacks, record, learner)
+            told.begin()
+            in_step = group_key(config) is not None and not callable(env) and not callbacks
+            group: Group = MazeGroup([record]) if in_step else _alone(record, make, players, callbacks)
             views = Views(*trackers.following(tracked, path), view or choose())
             boundary = config.checkpoint_every or (TABLE_BOUNDARY if tabular else NETWORK_BOUNDARY)
-            advance_to_the_end(group, boundary, stop, views)
-            end = record.finish()
-    return Run(config, path, learner.policy, end.status, end.update, learner.options.gamma, make)
+            try:
+                advance_to_the_end(group, boundary, stop, views, math.inf if hours is None else 3600.0 * hours)
+            finally:
+                told.end()
+            status = record.finish().status if record.over else "unfinished"
+    return Run(config, path, learner.policy, status, record.update, learner.options.gamma, make, record.reason)
+
+
+def _alone(record: Record, make: MakeEnv, players: WorkerOptions, callbacks: Sequence[Callback]) -> Single:
+    return Single(record, record.learner, make_collector(record.config, make, players), callbacks)
 
 
 def folder_of(config: RunConfig, out: str | Path | None = None, environment: Fingerprint | None = None) -> Path:
@@ -155,13 +187,16 @@ def _finished_before(path: Path, make: MakeEnv, changed: str, view: View | None)
     return run
 
 
-def load(path: str | Path, env: MakeEnv | None = None) -> Run:
+def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> Run:
     """The run in a folder, as it is now: finished, or as of its last checkpoint.
 
     Args:
         path: The folder.
         env: A function that makes the environment; needed if the run was trained with one.
+        policy: last, or best: the one with the best evaluation so far, of a run with `keep_best`.
     """
+    if policy not in POLICIES:
+        raise BadInputError(f"policy = {policy!r}: must be {listed(POLICIES)}")
     path = Path(path)
     config, _ = folder.read_config(path)
     end = folder.done(path)
@@ -172,9 +207,22 @@ def load(path: str | Path, env: MakeEnv | None = None) -> Run:
     collector = make_collector(config, make)
     learner = make_learner(config, collector.observation_space, collector.action_space)
     collector.close()
+    if policy == "best":
+        last = _best(last, config, path)
     restore(learner, last, str(path / last.name))
-    status = "unfinished" if end is None else end.status
-    return Run(config, path, learner.policy, status, last.update, learner.options.gamma, make)
+    status, reason = ("unfinished", "") if end is None else (end.status, end.reason)
+    return Run(config, path, learner.policy, status, last.update, learner.options.gamma, make, reason)
+
+
+def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
+    """The checkpoint, with the learner as it was after its best evaluation."""
+    best = Best()
+    best.restore(last.state)
+    if config.keep_best == "no":
+        raise BadInputError(f"{path} has kept no best policy: train it with keep_best and evaluate_every")
+    if not best.state:
+        raise BadInputError(f"{path} has no best policy yet: at update {last.update} no evaluation was a number")
+    return replace(last, update=best.update, state=best.state)
 
 
 def _threads(tabular: bool) -> AbstractContextManager[None]:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any, Final, Protocol, TextIO, runtime_checkable
 
 from steadyrl.runs.config import RunConfig
+from steadyrl.runs.rules import OWN
 
 EVERY: Final = 5.0
 """Seconds from one line to the next."""
@@ -152,6 +153,7 @@ class _Pace:
 
 
 def _numbers(row: Mapping[str, float]) -> dict[str, str]:
-    """Return, variability and risk-averse rate, as far as they are known."""
+    """Return, variability and risk-averse rate, as far as they are known, and what callbacks add."""
     shown = {"return": "return", "variability": "variability", "risk_averse": "risk-averse"}
+    shown |= {name: name.removeprefix(OWN) for name in row if name.startswith(OWN)}
     return {label: f"{row[name]:.4g}" for name, label in shown.items() if name in row}

@@ -25,7 +25,7 @@ COUNTERS: Final = ("update", "episodes", "steps")
 """What every logged row has."""
 NEEDED: Final = ("env", "algorithm", "measure", "seed", "updates")
 """What every config has had in all versions."""
-APART: Final = "evaluation."
+APART: Final = ("evaluation.", "own.")
 """Dotted names that are no shares of one whole."""
 
 
@@ -62,7 +62,9 @@ class RunResult:
         column = self.column(name)
         if self.status != "finished" or column is None or self.config is None:
             return None
-        late = column[LAST * self.columns["update"] > (LAST - 1) * self.config.updates]
+        early = self.config.stop_when is not None or self.config.patience
+        updates = self.columns["update"][-1] if early else self.config.updates
+        late = column[LAST * self.columns["update"] > (LAST - 1) * updates]
         late = late if late.size else column[-1:]
         late = late[np.isfinite(late)]
         return float(late.mean()) if late.size else None

@@ -1,0 +1,87 @@
+"""Which policy of a run is kept beside the last one, and when a run ends before its last update."""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steadyrl.ground.errors import BadInputError
+from steadyrl.ground.option import shown
+from steadyrl.runs.config import RunConfig
+from steadyrl.runs.evaluation import EVALUATION, evaluated_names
+
+RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+RULE: Final = re.compile(r"\s*([\w.\-]+)\s*(>=|<=|>|<)\s*(\S+)\s*")
+OWN: Final = "own."
+"""What the names of a callback's metrics begin with."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A metric, a relation and a bound."""
+
+    metric: str
+    relation: str
+    bound: float
+
+    def is_met(self, row: Mapping[str, float]) -> bool:
+        """Does a logged row say so? One that does not have the metric says nothing."""
+        value = row.get(self.metric)
+        return value is not None and RELATIONS[self.relation](value, self.bound)
+
+
+def parse(text: str) -> Rule | None:
+    """The rule that a text says, None if it says none."""
+    match = RULE.fullmatch(text)
+    if match is None:
+        return None
+    try:
+        bound = float(match[3])
+    except ValueError:
+        return None
+    return Rule(match[1], match[2], bound) if math.isfinite(bound) else None
+
+
+def problems(config: RunConfig) -> Iterator[str]:
+    """What is wrong with the rules of a config, as far as that is known before the first update."""
+    keep, evaluates = config.keep_best, config.evaluate_every > 0
+    if keep != "no" and not evaluates:
+        yield f"keep_best = {keep!r}: needs evaluations: give evaluate_every, such as {max(1, config.updates // 20)}"
+    if keep == "objective" and getattr(config, "lam", None) is None:
+        yield "keep_best = 'objective': needs lam, the weight of D in E[G0] - lam D[G0]: give lam, or use cvar"
+    if config.patience and keep == "no":
+        yield f"patience = {config.patience}: needs keep_best, which says what is better: return, objective or cvar"
+    if config.stop_when is None:
+        return
+    rule = parse(config.stop_when)
+    if rule is None:
+        yield f"stop_when = {shown(config.stop_when)}: must be METRIC >= NUMBER, or with >, <= or <: 'return >= 200'"
+    elif rule.metric.startswith(EVALUATION) and not evaluates:
+        yield f"stop_when = {shown(config.stop_when)}: needs evaluations: give evaluate_every"
+    elif rule.metric.startswith(EVALUATION) and rule.metric not in evaluated_names(config):
+        yield _unknown(config.stop_when, rule, evaluated_names(config))
+
+
+def check_metric(config: RunConfig, row: Mapping[str, Any], *, has_own: bool) -> None:
+    """Refuse a rule about a metric that a first row does not have.
+
+    A word that did not occur may come later, and what a callback will log (`has_own`) is not known before.
+    """
+    rule = parse(config.stop_when or "")
+    if not row or rule is None or rule.metric.startswith((EVALUATION, OWN) if has_own else EVALUATION):
+        return
+    kind, dot, _ = rule.metric.partition(".")
+    if rule.metric not in row and not (dot and any(name.startswith(f"{kind}.") for name in row)):
+        known = [*row, *(evaluated_names(config) if config.evaluate_every else ())]
+        raise BadInputError(_unknown(config.stop_when, rule, known))
+
+
+def _unknown(text: str, rule: Rule, known: Iterable[str]) -> str:
+    return f"stop_when = {shown(text)}: there is no metric {rule.metric!r}: this run has {', '.join(known)}"
