@@ -27,7 +27,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 RUN = (
     "index", "theory", "measures", *(f"measures/{page.stem}" for page in sorted((DOCS / "measures").glob("*.md"))),
-    "estimators", "rollouts", "algorithms", "command-line", "integrations", "own-loop",
+    "estimators", "rollouts", "algorithms", "command-line", "frontier", "integrations", "own-loop", "own-network",
 )  # fmt: skip
 FENCE = re.compile(r"^```([\w-]*)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"# -> ?(.*)$")
@@ -170,7 +170,7 @@ def test_the_settings_name_no_address_to_fetch_from():
 
 MODULES = (
     "algorithms", "estimators", "evaluate", "envs", "measures", "policies", "rollouts", "runs", "studies",
-    "ground", "actors", "integrations",
+    "ground", "actors", "integrations", "frontiers",
 )  # fmt: skip
 DOTTED = re.compile(rf"`(?:steadyrl\.)?((?:{'|'.join(MODULES)})(?:\.\w+)+)(?:\([^`]*\))?`")
 
@@ -192,7 +192,7 @@ def test_names_in_the_text_exist(path):
 
 
 @pytest.mark.parametrize(
-    "module", ["estimators", "envs", "measures", "policies", "rollouts", "runs", "studies", "integrations"]
+    "module", ["estimators", "envs", "measures", "policies", "rollouts", "runs", "studies", "integrations", "frontiers"]
 )
 def test_every_public_name_is_on_the_api_page(module):
     documented = re.findall(rf"^::: steadyrl\.{module}\.(?:\w+\.)*(\w+)$", text("api"), flags=re.MULTILINE)
@@ -210,7 +210,7 @@ def test_every_command_and_option_is_on_the_command_page(command):
     parser = Parser(f"steadyrl {command}", None)
     importlib.import_module(f"steadyrl.cli.{command}").add_options(parser, [])
     options = {name for action in parser._actions for name in action.option_strings}
-    if command == "train":
+    if command in ("train", "frontier"):
         options -= {f"--{name.replace('_', '-')}" for name in all_options()}  # those are on the page about runs
     assert len(options) >= 1
     assert [option for option in sorted(options) if f"`{option}" not in section] == []

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from steadyrl import algorithms, envs, estimators, evaluate, measures, runs
     from steadyrl.estimators import coefficients
+    from steadyrl.frontiers import frontier
     from steadyrl.runs import evaluate_policy, load, train
 
 __all__ = [
@@ -22,13 +23,14 @@ __all__ = [
     "estimators",
     "evaluate",
     "evaluate_policy",
+    "frontier",
     "load",
     "measures",
     "runs",
     "train",
 ]
 
-_FUNCTIONS = {"coefficients": "steadyrl.estimators"} | dict.fromkeys(
+_FUNCTIONS = {"coefficients": "steadyrl.estimators", "frontier": "steadyrl.frontiers"} | dict.fromkeys(
     ("evaluate_policy", "load", "train"), "steadyrl.runs"
 )
 

@@ -31,7 +31,7 @@ class Trajectories:
         return self.batch.rewards @ GAMMA ** np.arange(STEPS)
 
 
-def enumerate_all() -> Trajectories:
+def enumerate_all(moves: np.ndarray = MOVES) -> Trajectories:
     """Every sequence of actions and moves; from the last state an episode ends early with action 1."""
     rows = {}
     for choices in product((0, 1), repeat=STEPS):
@@ -41,7 +41,7 @@ def enumerate_all() -> Trajectories:
                 states.append(state)
                 actions.append(action)
                 rewards.append(REWARDS[state, action])
-                chance *= MOVES[state, action] if slip else 1.0 - MOVES[state, action]
+                chance *= moves[state, action] if slip else 1.0 - moves[state, action]
                 if state == 2 and action == 1:
                     break
                 state = min(state + slip, 2)

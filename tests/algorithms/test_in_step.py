@@ -13,6 +13,9 @@ UPDATES, N = 12, 20
 CASES = {
     "Gini deviation": {"measure": "gini_deviation"},
     "variance": {"measure": "variance", "estimator": "paper"},
+    "variance, the return's mean": {"measure": "variance", "estimator": "paper", "mean_part": "return"},
+    "semi-standard deviation": {"measure": "semi_standard_deviation", "estimator": "paper"},
+    "mean deviation, baseline": {"measure": "mean_deviation", "estimator": "paper", "penalty_baseline": True},
     "CVaR deviation, baseline": {"measure": "cvar_deviation", "penalty_baseline": True},
     "variance, unit-free": {"measure": "variance", "unit_free": True, "penalty_baseline": True},
     "Gini deviation, constraint": {"measure": "gini_deviation", "constraint": 3.0, "dual_rate": 0.01},

@@ -9,6 +9,7 @@ import torch
 from steadyrl import estimators, measures
 from steadyrl.actors.network_critic import returns_so_far
 from steadyrl.algorithms.ppo import PPO, PPOOptions, penalty_advantages
+from steadyrl.estimators import Parts
 from steadyrl.policies.tabular import softmax
 from tests.algorithms import even, mdp
 from tests.algorithms.even import ALL, GAMMA, RATE, STEPS, THETA
@@ -72,7 +73,7 @@ def first_step(make, batch, critic=None, **options):
     """What the first inner update adds to theta, over the rate, in sums over an episode: the whole of `update`."""
     actor = make()
     learner = PPO(actor, PPOOptions(**options))
-    learner.penalty.coefficients = lambda returns, _=None: law(options["measure"], returns)
+    learner.penalty.coefficients = lambda returns, _=None: Parts(law(options["measure"], returns), 0.0 * returns)
     if critic is not None:
         learner.critic = critic
     learner.update(batch, 0)

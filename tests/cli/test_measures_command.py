@@ -157,7 +157,7 @@ GOOD = "returns.csv"
         (["measures", GOOD, "--plot", "a.bmp"], "--plot a.bmp: must end in .png, .svg or .pdf"),
         (["measures", GOOD, "--plot", "no/a.png"], "--plot no/a.png: there is no directory no"),
         (["measures", GOOD, "--confidance", "0.9"], "unknown option '--confidance': did you mean --confidence?"),
-        (["measure"], "unknown command 'measure': known are train, evaluate, watch, measures,"),
+        (["measure"], "unknown command 'measure': known are train, evaluate,"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_2(arguments, problem, tmp_path, monkeypatch, capsys):

@@ -3,8 +3,9 @@
 Which of them a run has follows from its environment, so the classes are apart from the actors, which need torch.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from steadyrl.ground.option import option, with_default
 
@@ -35,13 +36,16 @@ class NetworkOptions:
     rate_schedule: Literal["constant", "linear", "cosine"] = with_default(TableOptions, "rate_schedule", "constant")
     max_grad_norm: float = option(0.0, "clip the norm of the policy's gradient; 0 for no clipping", least=0)
     hidden: tuple[int, ...] = option((128, 128), "units of each hidden layer of policy and value network")
+    policy_options: Mapping[str, Any] = option({}, "arguments of policy = module:Class beside the observation space")
     activation: Literal["relu", "tanh", "elu", "silu"] = option("relu", "between the layers")
     output_gain: float = option(
         1.0, "what the policy's last layer begins with is multiplied by; 0.1 begins nearly uniform", least=0
     )
     initialisation: Literal["uniform", "orthogonal"] = option("uniform", "how the layers' weights are drawn")
     normalise_observations: bool = option(
-        False, "standardise observations by their running mean and deviation, which are saved with the policy"
+        False,
+        "standardise observations by their running mean and deviation, which are saved with the policy; "
+        "pictures and what a module of yours sees are left as they are",
     )
     normalise_returns: bool = option(
         False, "the value function learns in units of its targets' running deviation; lam keeps its meaning"

@@ -81,7 +81,8 @@ class Algorithm(Stateful):
     @classmethod
     def problems(cls, options: Any, run: Mapping[str, Any]) -> Iterator[str]:  # noqa: ARG003
         """What is wrong with options that are right one by one; `run` has what every run has (n, updates, ...)."""
-        yield from measure_problems(options.measure, options.measure_params)
+        of_the_return = getattr(options, "of", "return") == "return"
+        yield from measure_problems(options.measure, options.measure_params, levels=not of_the_return)
 
     @property
     def policy(self) -> Policy:
@@ -119,11 +120,11 @@ class Algorithm(Stateful):
         return self.estimates[name]
 
 
-def measure_problems(measure: str, params: Mapping[str, Any]) -> Iterator[str]:
-    """Is there such a measure of variability, with these parameters?"""
+def measure_problems(measure: str, params: Mapping[str, Any], *, levels: bool = False) -> Iterator[str]:
+    """Is there such a measure of variability, or with `levels` any measure, with these parameters?"""
     try:
         known = measures.get(measure)
-        if known.facts.shift != 0:
+        if known.facts.shift != 0 and not levels:
             yield f"measure = {measure!r}: must be a measure of variability: {', '.join(measures.names())}"
             return
         prefix = tabulated("measure_params", params)

@@ -8,6 +8,7 @@ import numpy as np
 
 from steadyrl.actors.table import TableActor, TableAdam, TableCritic, climb
 from steadyrl.algorithms.reinforce import Reinforce
+from steadyrl.estimators import Parts
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.policies.tabular import softmax
 
@@ -66,7 +67,7 @@ class InStep:
         if self.learners[0].penalty.moves:
             for learner, own in zip(self.learners, returns, strict=True):
                 learner.penalty.begin(own)
-        c = self._coefficients(returns)
+        parts = self._parts(returns)
         if self.learners[0].penalty.moves:
             self._lam = np.array([learner.penalty.lam for learner in self.learners])
         for learner, actor in zip(self.learners, self._actors, strict=True):
@@ -74,7 +75,7 @@ class InStep:
         settings = (self._gamma, self._lam, np.array([actor.value_rate for actor in self._actors]))
         tables = (self._score, self.value, self.baseline)
         played = (states, actions, self._to_go, lengths)
-        reinforce_kernel.reinforce(*tables, policies, played, c, settings, self.options.penalty_baseline)
+        reinforce_kernel.reinforce(*tables, policies, played, parts, settings, self.options.penalty_baseline)
         policy_rate = np.array([actor.policy_rate for actor in self._actors])
         climb(self.theta, self._score, policy_rate, rewards.shape[1], self.adam)
         for learner in self.learners:
@@ -88,17 +89,20 @@ class InStep:
         tables = (np.isfinite(self.theta).all(axis=-1), np.isfinite(self.value), np.isfinite(self.baseline))
         return np.logical_and.reduce([table.all(axis=-1) for table in tables])
 
-    def _coefficients(self, returns: Float[Array, "runs n"]) -> Float[Array, "runs n"]:
+    def _parts(self, returns: Float[Array, "runs n"]) -> Parts:
+        """The coefficients of every run, (runs, n) each."""
         if len(self.learners) == 1:  # what is wrong with a return is then said without the number of its run
-            return self.learners[0].penalty.coefficients(returns[0])[None]
+            own, of_mean = self.learners[0].penalty.coefficients(returns[0])
+            return Parts(own[None], of_mean[None])
         active = [learner.penalty.active for learner in self.learners]
         if not any(active):
-            return np.zeros_like(returns)
-        c = self.learners[active.index(True)].penalty.coefficients(returns)
-        c = np.where(np.array(active)[:, None], c, 0.0)
+            return Parts(np.zeros_like(returns), np.zeros_like(returns))
+        both = self.learners[active.index(True)].penalty.coefficients(returns)
+        own, of_mean = (np.where(np.array(active)[:, None], part, 0.0) for part in both)
         for r, learner in enumerate(self.learners):
-            c[r] = learner.penalty.steadied(returns[r], c[r]) if active[r] else c[r]
-        return c
+            if active[r]:
+                own[r] = learner.penalty.steadied(returns[r], Parts(own[r], of_mean[r])).own
+        return Parts(own, of_mean)
 
 
 def _stacked(adams: list[TableAdam | None], shape: tuple[int, ...]) -> TableAdam | None:

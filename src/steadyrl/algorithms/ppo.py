@@ -15,11 +15,13 @@ from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problem
 from steadyrl.algorithms.product_ratio import ProductPenalty, effective_size
 from steadyrl.algorithms.proximal import ProximalOptions, clipped, parts_of
 from steadyrl.algorithms.registry import register
+from steadyrl.algorithms.weights import mean_weights
+from steadyrl.estimators import Parts
 from steadyrl.ground import streams
 from steadyrl.ground.option import option, with_default
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.rollouts.batch import Batch
-from steadyrl.rollouts.returns import generalised_advantages
+from steadyrl.rollouts.returns import generalised_advantages, reward_to_go
 
 
 @dataclass(frozen=True)
@@ -122,13 +124,14 @@ class PPO(Algorithm):
         """Several passes over n episodes."""
         options = self.options
         policy_learns = self.actor.begin(batch)
-        self.penalty.begin(to_go[:, 0])
-        c = self.penalty.coefficients(to_go[:, 0])
+        returns = self.penalty.numbers(batch, to_go[:, 0])
+        self.penalty.begin(returns)
+        c = self.penalty.coefficients(returns)
         weights, targets = self.weights(batch, c)
-        inner = Inner(self, batch, to_go[:, 0], c, weights)
+        inner = Inner(self, batch, returns, c, weights)
         self.actor.see_targets(targets)
         if self.critic is not None:
-            self.critic.begin(batch, c)
+            self.critic.begin(batch, c.own)
         rng = streams.generator(self.seed, streams.MINIBATCH, self.iteration)
         size = inner.steps.part_size if options.minibatch_size is None else options.minibatch_size
         last: dict[str, list[float]] = {}
@@ -147,14 +150,15 @@ class PPO(Algorithm):
                 break
         self.actor.end(batch)
         logged = {name: float(np.mean(numbers)) for name, numbers in last.items()}
-        return logged | inner.movement() | self.penalty.finish(to_go[:, 0])
+        return logged | inner.movement() | self.penalty.finish(returns)
 
-    def weights(self, batch: Batch, c: Float[Array, " n"]) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
+    def weights(self, batch: Batch, c: Parts) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """A - lam A_c of every step, and the targets of the value function.
 
         A are PPO's advantages: their weighted score would be the gradient of E[G0] if each were multiplied by gamma^t,
         which PPO leaves out. A_c are those of the penalty, whose gradient has no gamma^t: the sum over steps of their
         weighted score is the gradient of D[G0] at critic_lambda = 1, whatever the critic says, and near it below 1.
+        What an estimator leaves to the gradient of E[G0] is not the critic's to predict: it has the mean's baseline.
         """
         options, values = self.options, self.actor.values(batch)
         advantages = generalised_advantages(
@@ -165,8 +169,14 @@ class PPO(Algorithm):
         if self.critic is None:
             return advantages[batch.mask], targets
         decay = self.critic.decay if options.critic_lambda is None else options.critic_lambda
-        penalties = penalty_advantages(batch, c, self.critic.baseline(batch), decay)
+        penalties = penalty_advantages(batch, c.own, self.critic.baseline(batch), decay)
+        penalties += c.of_mean[:, None] * self.mean_part(batch)
         return (advantages - self.penalty.lam * penalties)[batch.mask], targets
+
+    def mean_part(self, batch: Batch) -> Float[Array, "n T"]:
+        """Each step's weight in Algorithm 1's gradient of E[G0], which some estimators of D's contain."""
+        gamma = self.options.gamma
+        return mean_weights(reward_to_go(batch.rewards, gamma), self.actor.values(batch), gamma)
 
 
 def penalty_advantages(
@@ -181,7 +191,7 @@ class Inner:
     """The passes over one batch: what stays as it was when they began, and the rule that moves the policy."""
 
     def __init__(
-        self, ppo: PPO, batch: Batch, returns: Float[Array, " n"], c: Float[Array, " n"], weights: Float[Array, " m"]
+        self, ppo: PPO, batch: Batch, returns: Float[Array, " n"], c: Parts, weights: Float[Array, " m"]
     ) -> None:
         self.options, self.batch = ppo.options, batch
         self.steps: Steps = ppo.actor.steps(batch)
@@ -190,8 +200,10 @@ class Inner:
         self.clip = max(scheduled(ppo.options.clip_schedule, ppo.progress), 1e-3) * ppo.options.clip
         self.entropy = scheduled(ppo.options.entropy_schedule, ppo.progress) * ppo.options.entropy
         self.weights = standardised(weights) if ppo.options.advantage_normalisation == "batch" else weights
-        outside = ppo.penalty.active and ppo.critic is None
-        self.product = ProductPenalty(ppo.penalty, ppo.options, batch, returns, c) if outside else None
+        self.product: ProductPenalty | None = None
+        if ppo.penalty.active and ppo.critic is None:
+            mean_part = ppo.mean_part(batch)[batch.mask]
+            self.product = ProductPenalty(ppo.penalty, ppo.options, batch, returns, c, mean_part)
         self.penalties: Float[Array, " m"] | None = None
 
     def begin_pass(self) -> None:

@@ -10,7 +10,8 @@ from steadyrl.actors.actor import Actor, Critic
 from steadyrl.algorithms.algorithm import Algorithm, AlgorithmOptions
 from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
 from steadyrl.algorithms.registry import register
-from steadyrl.algorithms.weights import step_weights
+from steadyrl.algorithms.weights import mean_weights, penalty_weights
+from steadyrl.estimators import Parts
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.batch import Batch
@@ -70,24 +71,24 @@ class Reinforce(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """One update of policy and value from n episodes."""
-        returns = to_go[:, 0]
+        returns = self.penalty.numbers(batch, to_go[:, 0])
         policy_learns = self.actor.begin(batch)
         self.penalty.begin(returns)
-        c = self.penalty.coefficients(returns)
-        weights = self.weights(batch, to_go, c)
+        parts = self.penalty.coefficients(returns)
+        weights = self.weights(batch, to_go, parts)
         logged = {"gradient_norm": self.actor.ascend(batch, weights)} if policy_learns else {}
         self.actor.see_targets(to_go[batch.mask])
         logged["value_loss"] = self.actor.fit_values(batch, to_go)
         self.actor.end(batch)
         if self.critic is not None:
-            logged["baseline_loss"] = self.critic.learn(batch, c)
+            logged["baseline_loss"] = self.critic.learn(batch, parts.own)
         return logged | self.penalty.finish(returns)
 
-    def weights(self, batch: Batch, to_go: Float[Array, "n T"], c: Float[Array, " n"]) -> Float[Array, "n T"]:
-        """weight(i, t) = gamma^t (reward-to-go - V) - lam (c_i - b)."""
-        values, gamma = self.actor.values(batch), self.options.gamma
-        penalties = self.penalty.lam * (c[:, None] - (0.0 if self.critic is None else self.critic.baseline(batch)))
-        if not self.options.normalise_advantages:
-            return step_weights(to_go, values, penalties, gamma)
-        mean_part = step_weights(to_go, values, 0.0, gamma)
-        return mean_part / (float(np.std(mean_part[batch.mask])) + 1e-8) - penalties
+    def weights(self, batch: Batch, to_go: Float[Array, "n T"], parts: Parts) -> Float[Array, "n T"]:
+        """weight(i, t) = w_it - lam (own_i - b + of_mean_i w_it), w_it = gamma^t (reward-to-go - V)."""
+        mean_part = mean_weights(to_go, self.actor.values(batch), self.options.gamma)
+        baseline = 0.0 if self.critic is None else self.critic.baseline(batch)
+        penalties = self.penalty.lam * penalty_weights(parts, baseline, mean_part)
+        if self.options.normalise_advantages:
+            mean_part = mean_part / (float(np.std(mean_part[batch.mask])) + 1e-8)
+        return mean_part - penalties

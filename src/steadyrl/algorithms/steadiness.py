@@ -12,9 +12,10 @@ rises (isotonic regression), with a little of x itself left in them:
     u~ = SLACK x + isotonic[(1 - SLACK) x - lam c],    c~ = (x - u~) / lam
 
 Where u rises by itself, c~ is c and the step is the gradient of E - lam D with the lam that is logged. Elsewhere it is
-a direction along which, to first order in the distribution of returns, neither E - lam D nor E falls, and no policy
-whose returns another one's dominate is a place to stop. It is then not the gradient of any functional; `pooled` says
-for what share of trajectories that is so.
+not the gradient of any functional, but as near to it as may be: to first order in the distribution of returns E never
+falls, and E - lam D falls only where it asks for lower returns so much that SLACK, which is what keeps the policy from
+stopping at one that another dominates, weighs more. `pooled` says for what share of trajectories c~ is not c.
+docs/steadiness.md has the proofs.
 """
 
 from dataclasses import dataclass
@@ -23,19 +24,12 @@ from typing import Final
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from steadyrl.algorithms.bounds import SLACK, AtLeast, AtMost, Choice
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.ground.state import Stateful
 
-SLACK: Final = 0.05
-"""The share of the return itself that every weight keeps."""
 MEMORY: Final = 0.9
 """Of the running averages of both spreads."""
-LEAST: Final = 1e-3
-MOST: Final = 8.0
-"""Between these the steadiness is chosen where the variability is bounded."""
-PROPORTIONAL: Final = 2.0
-INTEGRAL: Final = 0.01
-"""Gains of that choice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +43,14 @@ class Steadied:
 
 
 class Steadiness(Stateful):
-    """The running spreads of returns and coefficients, and with a bound on D the steadiness that keeps it."""
+    """The running spreads of returns and coefficients, and with a bound the steadiness that keeps it."""
 
-    parts = ("return_spread", "coefficient_spread", "variability", "integral")
+    parts = ("return_spread", "coefficient_spread", "bound")
 
-    def __init__(self, steadiness: float, at_most: float | None = None) -> None:
-        """`at_most`: a bound on D; the steadiness is then where its choice begins."""
-        self.steadiness, self.at_most = steadiness, at_most
-        self.return_spread = self.coefficient_spread = self.variability = 0.0
-        self.integral = float(np.log(np.clip(steadiness, LEAST, MOST)))
+    def __init__(self, steadiness: float, bound: AtMost | AtLeast | None = None) -> None:
+        """With a bound, the steadiness is chosen anew for each batch."""
+        self.steadiness, self.bound = steadiness, bound
+        self.return_spread = self.coefficient_spread = 0.0
 
     def steady(self, returns: Float[Array, " n"], c: Float[Array, " n"], variability: float) -> Steadied:
         """The coefficients of a batch, and lam; `variability` is D of its returns."""
@@ -68,21 +61,13 @@ class Steadiness(Stateful):
             self.coefficient_spread = memory * self.coefficient_spread + (1.0 - memory) * spread
         if self.coefficient_spread == 0:
             return Steadied(c, 0.0, 0.0)
-        lam = self._chosen(variability) * self.return_spread / self.coefficient_spread
-        steady = monotone(returns, c, lam)
+        choice = Choice(self.steadiness)
+        if self.bound is not None:
+            choice = self.bound.choose(float(np.mean(returns)), variability, self.return_spread)
+        lam = choice.steadiness * self.return_spread / self.coefficient_spread
+        steady = monotone(returns, c, lam, choice.slack)
         changed = np.abs(steady - c) > 1e-9 * max(spread, 1e-300)
         return Steadied(steady, lam, float(np.mean(changed)))
-
-    def _chosen(self, variability: float) -> float:
-        """The steadiness of now: as given, or by a PI controller of log(D / bound)."""
-        if self.at_most is None:
-            return self.steadiness
-        memory = MEMORY if self.variability > 0 else 0.0
-        self.variability = memory * self.variability + (1.0 - memory) * variability
-        error = float(np.clip(np.log(max(self.variability, 1e-300) / max(self.at_most, 1e-300)), -1.0, 1.0))
-        low, high = float(np.log(LEAST)), float(np.log(MOST))
-        self.integral = float(np.clip(self.integral + INTEGRAL * error, low, high))
-        return float(np.exp(np.clip(self.integral + PROPORTIONAL * error, low, high)))
 
 
 def monotone(

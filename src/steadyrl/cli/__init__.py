@@ -13,12 +13,14 @@ from typing import Final
 from steadyrl import __version__
 from steadyrl.cli.parser import Parser
 from steadyrl.cli.train import plain_warnings
-from steadyrl.ground.errors import BAD_INPUT, Interrupted, RunError
+from steadyrl.ground.errors import BAD_INPUT, FAILED, Interrupted, RunError
 from steadyrl.ground.files import printable
 
 COMMANDS: Final = {
     "train": "train a policy whose returns hold steady",
     "evaluate": "mean, CVaR and every measure of a policy's returns, with intervals",
+    "frontier": "what steadiness costs: policies from risk-neutral to steady, and one to take",
+    "compare": "runs side by side: curves, final numbers with intervals, paired by seed",
     "watch": "play episodes and write them as a GIF or MP4",
     "measures": "every measure of a sample of returns, with intervals",
     "envs": "the environments that come with it, and what is risky in them",
@@ -46,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         OverflowError,
         ImportError,
         MemoryError,
+        SystemExit,
+        GeneratorExit,
     ) as e:
         return _explain(e)
     return 0
@@ -94,6 +98,8 @@ def _explain(error: BaseException) -> int:
         return 130
     if isinstance(error, RunError):
         return _fail(str(error), error.exit_code)
+    if isinstance(error, SystemExit | GeneratorExit):  # of an environment or a package: nothing was finished
+        return _fail(f"{type(error).__name__}: {error} was raised by code that must not end the process", FAILED)
     if isinstance(error, OSError):
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     return _fail("not enough memory for this: ask for less" if isinstance(error, MemoryError) else str(error))

@@ -28,12 +28,13 @@ def show_sample(file: str, column: str | None, options: dict[str, Any], *, plot:
     """Print the summary of the returns in a file, as a table or as JSON, and draw it if asked to."""
     if plot is not None:
         from steadyrl.report import _distribution
+        from steadyrl.report.figure_file import save_figure
 
         _distribution.check_path(plot)
     returns = read(file, column)
     summary = with_progress(returns, options)
     if plot is not None:
-        _distribution.save(_distribution.draw(returns, summary), plot)
+        save_figure(_distribution.draw(returns, summary), plot)
     if as_json:
         _print_json(summary.to_dict())
     else:
@@ -46,8 +47,8 @@ def show_known(*, as_json: bool) -> None:
     if as_json:
         _print_json([_as_dict(measure) for measure in known])
         return
-    facts = _table("Name", "Degree", "Coherent", "Unbiased", "Density", "Equation")
-    notes = _table("Name", "Notes")
+    facts = make_table("Name", "Degree", "Coherent", "Unbiased", "Density", "Equation")
+    notes = make_table("Name", "Notes")
     for measure in known:
         facts.add_row(*_facts(measure))
         notes.add_row(measure.name, "\n".join(_notes(measure)))
@@ -63,7 +64,7 @@ def with_progress(returns: Float[Array, " n"], options: dict[str, Any]) -> Summa
 
 def print_summary(summary: Summary, source: str) -> None:
     """A table of every measure with its interval."""
-    table = _table("Measure")
+    table = make_table("Measure")
     for heading in ("Value", "Low", "High"):
         table.add_column(heading, justify="right")
     for row in summary.rows:
@@ -106,7 +107,8 @@ def _yes_or_no(fact: bool | None) -> str:
     return "?" if fact is None else "yes" if fact else "no"
 
 
-def _table(*headings: str) -> Table:
+def make_table(*headings: str) -> Table:
+    """A table with these headings."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading in headings:
         table.add_column(heading, overflow="fold")

@@ -5,7 +5,7 @@ import contextlib
 import sys
 import tomllib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,8 @@ TRUTHS = {"true": True, "false": False}
 
 
 def add_options(parser: Parser, arguments: list[str]) -> None:
-    """What every run takes, what its algorithm takes, and what a table or a network takes."""
-    from steadyrl.algorithms import names
+    """What the command takes."""
     from steadyrl.rollouts.workers import WorkerOptions
-    from steadyrl.runs.config import actor_options, algorithm_options, all_options, run_options
 
     parser.add_argument(
         "env",
@@ -34,6 +32,12 @@ def add_options(parser: Parser, arguments: list[str]) -> None:
     parser.option("out", "the run's folder (default: runs/ and a hash)", Path)
     parser.flag("fresh", "train anew: delete the run that is in the folder first; to resume, leave it out")
     parser.option("hours", "stop after about so many hours, with a checkpoint; the same command resumes", float)
+    parser.option(
+        "give-up",
+        "such as 5%%: as steady as can be with a mean no more than this below the risk-neutral one, which is trained "
+        "first, beside it",
+        metavar="SHARE",
+    )
     parser.flag("quiet", "show nothing but how it ended")
     parser.flag("allow-import", "let the id of an environment that comes from a file import a module")
     parser.add_argument(
@@ -46,6 +50,14 @@ def add_options(parser: Parser, arguments: list[str]) -> None:
     for declared in options_of(WorkerOptions).values():
         _add(parser, declared, f"{declared.about}{_default(declared.default)}")
     parser.usage = "steadyrl train [ENV] [--option VALUE ...]"
+    add_run_options(parser, arguments)
+
+
+def add_run_options(parser: Parser, arguments: list[str]) -> None:
+    """What every run takes, what its algorithm takes, and what a table or a network takes."""
+    from steadyrl.algorithms import names
+    from steadyrl.runs.config import actor_options, algorithm_options, all_options, run_options
+
     algorithm = _algorithm(arguments)
     table, network, gaussian = (actor_options(algorithm, kind) for kind in ("table", "network", "gaussian"))
     groups = {
@@ -78,6 +90,7 @@ def train(
     track: Sequence[str],
     workers: str | None,
     worker_timeout: str | None,
+    give_up: str | None,
     **texts: Any,
 ) -> None:
     """Train a policy that maximises E[G0] - lam D[G0]. Stop it at any time: the same command resumes it."""
@@ -85,7 +98,6 @@ def train(
     from steadyrl.rollouts.workers import WorkerOptions
     from steadyrl.runs import toml, view
     from steadyrl.runs.checks import config_from
-    from steadyrl.runs.config import all_options
     from steadyrl.runs.run import folder_of, train
 
     fields = toml.read_file(config) if config is not None else {}
@@ -93,28 +105,39 @@ def train(
         check_import(fields.get("env"), str(config), allow_import=allow_import)
     else:
         fields["env"] = env
-    known = all_options()
-    chosen = config_from(fields | {name: _read(known[name], text) for name, text in texts.items() if text is not None})
-    path = folder_of(chosen, out)
-    was_done = not fresh and (path / "done.json").exists()
+    if texts.get("policy") is None:
+        check_import(fields.get("policy"), str(config), allow_import=allow_import, field="policy")
+    chosen = config_from(fields | run_fields(texts))
+    path = None if give_up is not None and out is None else folder_of(chosen, out)
+    was_done = path is not None and not fresh and (path / "done.json").exists()
     own, asked = options_of(WorkerOptions), {"workers": workers, "worker_timeout": worker_timeout}
     how = {name: _read(own[name], text) for name, text in asked.items() if text is not None}
-    how |= {"track": track, "fresh": fresh, "hours": hours}
+    how |= {"track": track, "fresh": fresh, "hours": hours, "give_up": give_up}
     run = train(config=chosen, out=path, view=view.choose(quiet or was_done), **how)
     if run.status == "diverged":
-        raise RunFailedError(f"{path} diverged at update {run.update}: try smaller rates or a smaller lam, elsewhere")
+        cure = "try smaller rates or a smaller lam, elsewhere"
+        raise RunFailedError(f"{run.folder} diverged at update {run.update}: {cure}")
     if run.status == "unfinished":
-        sys.stdout.write(f"out of time: {path} (update {run.update} of {chosen.updates}: the same command resumes)\n")
+        reached = f"update {run.update} of {chosen.updates}: the same command resumes"
+        sys.stdout.write(f"out of time: {run.folder} ({reached})\n")
         return
     before, cure = (" already", "; --fresh trains anew") if was_done else ("", "")
     why = f", {printable(run.reason)}" if run.reason else ""
-    sys.stdout.write(f"finished{before}: {path} ({run.update} updates{why}{cure})\n")
+    sys.stdout.write(f"finished{before}: {run.folder} ({run.update} updates{why}{cure})\n")
 
 
-def check_import(env: Any, source: str, *, allow_import: bool) -> None:
+def run_fields(texts: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a run that were asked for, from the texts of their options."""
+    from steadyrl.runs.config import all_options
+
+    known = all_options()
+    return {name: _read(known[name], text) for name, text in texts.items() if text is not None}
+
+
+def check_import(value: Any, source: str, *, allow_import: bool, field: str = "env") -> None:
     """Refuse to import a module because a file says so."""
-    if isinstance(env, str) and ":" in env and not allow_import:
-        raise ValueError(f"{source}: env = {env!r} imports a module: give --allow-import if you trust it")
+    if isinstance(value, str) and ":" in value and not allow_import:
+        raise ValueError(f"{source}: {field} = {value!r} imports a module: give --allow-import if you trust it")
 
 
 @contextlib.contextmanager

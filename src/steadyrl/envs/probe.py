@@ -15,6 +15,7 @@ import numpy as np
 from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 
 from steadyrl.envs._checks import check_count
+from steadyrl.envs._close import close
 from steadyrl.envs._probe_checks import (
     BrokenEnvironmentError,
     check_observation,
@@ -22,6 +23,7 @@ from steadyrl.envs._probe_checks import (
     check_spaces,
     check_step,
 )
+from steadyrl.ground.errors import BREAKDOWNS
 
 __all__ = ["BrokenEnvironmentError", "probe"]
 
@@ -58,7 +60,7 @@ def probe(
     try:
         return _probe(env, env_or_factory, episodes, max_steps, seed)
     finally:
-        env.close()
+        close(env)
 
 
 def _make(factory: Callable[[], Any]) -> gym.Env[Any, Any]:
@@ -122,7 +124,7 @@ def _repeats_when_new(make_another: Callable[[], gym.Env[Any, Any]], first: Epis
     try:
         return _difference(first, _play(other, 0, max_steps, seed)) is None
     finally:
-        other.close()
+        close(other)
 
 
 def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Episode:
@@ -154,7 +156,7 @@ def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Ep
 def _call(where: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
-    except Exception as error:
+    except BREAKDOWNS as error:
         raise BrokenEnvironmentError(f"{where}: raised {type(error).__name__}: {error}") from error
 
 

@@ -59,9 +59,10 @@ class RolloutPenalty:
             options: `lam`, `steadiness`, `at_most`, `constraint`, `estimator`, `measure_params` and the other options
                 of a penalty, as in `steadyrl train`.
         """
-        for name in options.keys() - options_of(PenaltyOptions).keys():
-            raise ValueError(unknown(name, options_of(PenaltyOptions)))
-        given = PenaltyOptions(measure=measure, gamma=gamma, **options)
+        known = [name for name in options_of(PenaltyOptions) if name != "mean_part"]
+        for name in options.keys() - known:
+            raise ValueError(unknown(name, known))
+        given = PenaltyOptions(measure=measure, gamma=gamma, mean_part="return", **options)  # only returns are known
         check(given)
         if type(episodes) is not int or episodes < FEWEST:
             raise ValueError(f"episodes = {episodes!r}: must be a whole number >= {FEWEST}")
@@ -141,7 +142,7 @@ class RolloutPenalty:
         if sample.size < self.fewest:
             return penalties
         self.penalty.begin(sample)
-        c = self.penalty.coefficients(sample)
+        c = self.penalty.coefficients(sample).own
         lam = self.penalty.lam
         self.logged |= self.penalty.finish(sample)
         if returns.size and self.active:

@@ -11,8 +11,10 @@ from typing import Any, Final
 import gymnasium as gym
 from gymnasium.wrappers import TimeLimit
 
+from steadyrl.envs._close import close
 from steadyrl.envs.codecs import ActionCodec, ObservationCodec
 from steadyrl.envs.risky import layers
+from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.ground.option import check
 from steadyrl.policies import Policy, TabularSoftmax
 from steadyrl.rollouts.batch import Batch
@@ -22,7 +24,7 @@ from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.flat import flat
 from steadyrl.rollouts.parts import Part, joined
 from steadyrl.rollouts.sources import Registered, Source, check_portable
-from steadyrl.rollouts.stepper import GymnasiumStepper, Stepper
+from steadyrl.rollouts.stepper import EpisodeError, GymnasiumStepper, Stepper
 from steadyrl.rollouts.workers import WorkerOptions, Workers
 
 BACKENDS: Final = ("auto", "gymnasium")
@@ -118,7 +120,7 @@ class Collector:
         if isinstance(self._make, _Same):
             return
         self._close_environments()
-        self._first, self._stepper = flat(self._make(), self._codecs), None
+        self._first, self._stepper = flat(self._make_again(), self._codecs), None
         if self._workers is not None:
             self._workers.renew()
 
@@ -155,12 +157,18 @@ class Collector:
 
     def _make_stepper(self) -> Stepper:
         fast = fast_stepper(self._first, self._width) if self._backend == "auto" else None
-        return fast or GymnasiumStepper(lambda: flat(self._make(), self._codecs))
+        return fast or GymnasiumStepper(lambda: flat(self._make_again(), self._codecs))
 
     def _close_environments(self) -> None:
-        self._first.close()
+        close(self._first)
         if self._stepper is not None:
             self._stepper.close()
+
+    def _make_again(self) -> gym.Env[Any, Any]:
+        try:
+            return self._make()
+        except BREAKDOWNS as error:
+            raise EpisodeError(f"a new environment: raised {type(error).__name__}: {error}") from error
 
 
 @dataclass(frozen=True)

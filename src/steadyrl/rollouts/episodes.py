@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl.ground import streams
+from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.ground.shapes import Array, BoolArray, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
@@ -139,7 +140,7 @@ def _begin(record: _Record, stepper: Stepper, slot: int, episode: int, seed: int
     """The first observation of an episode; if the environment raises, say in which one."""
     try:
         return stepper.reset(slot, seed)
-    except Exception as error:
+    except BREAKDOWNS as error:
         record.check_finite()
         reason = f"{type(error).__name__}: {error}"
         number = record.first + episode

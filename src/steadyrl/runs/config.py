@@ -35,8 +35,10 @@ class RunOptions:
         "auto", "what steps the environments: auto is the fastest that plays the same episodes"
     )
     algorithm: str = option("reinforce", "reinforce (Algorithm 1 of the paper), ppo (Algorithm 2), or a competitor")
-    policy: Literal["auto", "tabular", "network"] = option(
-        "auto", "auto: a table if observations and actions are Discrete, else a network"
+    policy: str = option(
+        "auto",
+        "auto: a table if observations and actions are Discrete, else a network; tabular; network; or module:Class, a "
+        "torch module of yours through which the networks see observations",
     )
     n: int = option(50, "episodes of each update", least=1, most=MILLION)
     updates: int = option(1000, "updates of the policy", least=1, most=10**9)

@@ -11,6 +11,7 @@ from typing import Final, cast
 
 import numpy as np
 
+from steadyrl.algorithms import quantity
 from steadyrl.algorithms.in_step import InStep
 from steadyrl.algorithms.reinforce import Reinforce
 from steadyrl.envs.maze import MazeEnv
@@ -29,10 +30,12 @@ WITHOUT_A_LOOK: Final = 1_000_000
 def group_key(config: RunConfig) -> str | None:
     """What runs must have in common to be trained in step; None for a run that has to be trained alone."""
     noise = config.env_options.get("noise", "gaussian")
-    plain = config.algorithm == "reinforce" and config.policy != "network" and config.backend == "auto"
+    plain = config.algorithm == "reinforce" and config.policy in ("auto", "tabular") and config.backend == "auto"
     if config.env != MAZE or not (plain and isinstance(noise, str)):
         return None
     if config.limit is not None or config.evaluate_every or config.stop_when or config.normalise_advantages:
+        return None
+    if config.of != quantity.RETURN:
         return None
     fields = {name: value for name, value in config.to_dict().items() if name not in DIFFER}
     fields["plain lam"] = config.lam is not None

@@ -14,6 +14,7 @@ from typing import Any, Final
 import gymnasium as gym
 
 from steadyrl.actors.table import TableActor
+from steadyrl.ground import tables
 from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.ground.option import listed
 from steadyrl.policies import Policy
@@ -21,7 +22,7 @@ from steadyrl.policies.likeliest import likeliest
 from steadyrl.rollouts import EpisodeError
 from steadyrl.rollouts.sources import Source
 from steadyrl.rollouts.workers import WorkerOptions
-from steadyrl.runs import checkpoint, evaluation, folder, metrics, rules, trackers
+from steadyrl.runs import checkpoint, evaluation, folder, look, metrics, rules, trackers
 from steadyrl.runs.best import Best
 from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker, worker_options
 from steadyrl.runs.callback import Callback, Callbacks
@@ -30,6 +31,7 @@ from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
 from steadyrl.runs.fingerprint import Fingerprint, fingerprint
+from steadyrl.runs.give_up import EPISODES, floor_of, risk_neutral, share_of
 from steadyrl.runs.group import Group, Single, first_row
 from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import NETWORK_BOUNDARY, TABLE_BOUNDARY, advance_to_the_end
@@ -64,6 +66,21 @@ class Run:
         """One dictionary for each logged update."""
         return metrics.read(self.folder)
 
+    def frame(self) -> Any:
+        """The metrics as a pandas DataFrame, a row for each logged update."""
+        return tables.frame(self.metrics())
+
+    def plot(self, *names: str) -> Any:
+        """A matplotlib figure of these metrics against the episodes (return and variability, if none is named).
+
+        A notebook shows it; elsewhere run.plot().savefig("run.png").
+        """
+        return look.picture(self.metrics(), names, str(self.folder))
+
+    def _repr_html_(self) -> str:
+        last = (self.metrics() or [{}])[-1]
+        return look.html(self.config, self.status, self.update, str(self.folder), last)
+
     def evaluate(
         self, episodes: int = 1000, seed: int = 0, gamma: float | None = None, deterministic: bool = False
     ) -> Evaluation:
@@ -95,6 +112,7 @@ def train(
     worker_timeout: float = WorkerOptions.worker_timeout,
     hours: float | None = None,
     callbacks: Sequence[Callback] = (),
+    give_up: float | str | None = None,
     **fields: Any,
 ) -> Run:
     """Train a policy; if the folder has the same run already, resume it, or come back with it if it is finished.
@@ -116,18 +134,31 @@ def train(
         worker_timeout: Seconds that a worker may be at one step of its environments; then it is replaced.
         hours: Stop after about so many, with a checkpoint; the same call resumes the run, unfinished till then.
         callbacks: What is called before, after each update and in the end: see `Callback`.
-        fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.
+        give_up: A share such as 0.05 or "5%": as steady as can be with a mean that is no more than this below that of
+            the risk-neutral policy, which is trained first, in a run of its own beside this one.
+        fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
     if hours is not None and not hours > 0:
         raise BadInputError(f"hours = {hours}: must be > 0")
     if isinstance(env, gym.Env):
         raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
+    if isinstance(given.get("policy"), type):
+        given["policy"] = _path_of(given["policy"])
     config = config_from(given if config is None else {**config.to_dict(), **given})
+    here = Path.cwd()  # an environment may change it
+    out = None if out is None else here / out
     tracked, make = trackers.chosen(track), env if callable(env) else maker(config)
     players = worker_options(workers, worker_timeout)
+    if give_up is not None:
+        share, how = share_of(give_up), {"view": view, "fresh": fresh, "hours": hours}
+        reference = _risk_neutral(config, env, out, workers=workers, worker_timeout=worker_timeout, **how)
+        if reference.status == "unfinished":  # out of time
+            return reference
+        mean = float(reference.evaluate(EPISODES, config.seed).returns.mean())
+        config = config.replace(at_least=floor_of(mean, share))
     environment = fingerprint(config, make)
-    path = folder_of(config, out, environment)
+    path = here / folder_of(config, out, environment)
     if not fresh and (path / "run.json").exists():
         folder.compare(path, config)
         changed = folder.changed_environment(path, environment)
@@ -187,6 +218,15 @@ def _finished_before(path: Path, make: MakeEnv, changed: str, view: View | None)
     return run
 
 
+def _risk_neutral(config: RunConfig, env: Source | None, out: str | Path | None, **how: Any) -> Run:
+    """The run beside this one that says what mean a share is given up of."""
+    beside = None if out is None else Path(out).with_name(f"{Path(out).name}-risk-neutral")
+    reference = train(env if callable(env) else None, config=risk_neutral(config), out=beside, **how)
+    if reference.status == "diverged":
+        raise RunFailedError(f"{reference.folder}, the risk-neutral run, diverged: try smaller rates")
+    return reference
+
+
 def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> Run:
     """The run in a folder, as it is now: finished, or as of its last checkpoint.
 
@@ -197,7 +237,7 @@ def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> 
     """
     if policy not in POLICIES:
         raise BadInputError(f"policy = {policy!r}: must be {listed(POLICIES)}")
-    path = Path(path)
+    path = Path(path).absolute()
     config, _ = folder.read_config(path)
     end = folder.done(path)
     make = env or maker(config)
@@ -223,6 +263,16 @@ def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
     if not best.state:
         raise BadInputError(f"{path} has no best policy yet: at update {last.update} no evaluation was a number")
     return replace(last, update=best.update, state=best.state)
+
+
+def _path_of(module: type) -> str:
+    """module:Class, for a class of the user's that is given as it is."""
+    from steadyrl.policies.encoders import path_of  # noqa: PLC0415  a table needs no torch
+
+    try:
+        return path_of(module)
+    except ValueError as error:
+        raise BadInputError(str(error)) from error
 
 
 def _threads(tabular: bool) -> AbstractContextManager[None]:

@@ -1,0 +1,132 @@
+"""A bound on the variability or on the mean: the steadiness that keeps it, by a PI controller.
+
+The controller moves the logarithm of the steadiness by how far the bound is kept or missed, between `LEAST`, which is
+next to nothing, and `MOST`. A bound may ask for more than any steadiness gives, for a steadiness never makes a better
+return worth less: a variability that only lower returns have. So, when the most steadiness does not do and the mean
+has long stopped rising, the slack falls as well, below 0, and weights may fall as the return rises by as much: at last
+that is the plain gradient of E - lam D. That it comes last keeps a young policy from learning to fail alike every time.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from steadyrl.ground.state import Stateful
+
+SLACK: Final = 0.05
+"""The share of the return itself that every weight keeps."""
+LEAST: Final = 1e-3
+MOST: Final = 8.0
+PROPORTIONAL: Final = 2.0
+INTEGRAL: Final = 0.03
+LOWEST_SLACK: Final = -8.0
+SLACK_STEP: Final = 0.05
+"""At most, from one batch to the next."""
+SHARPNESS: Final = 6.0
+"""A sixth more than the bound, or a mean that misses it by a sixth of a standard deviation, is as bad as can be."""
+MARGIN: Final = 0.03
+"""How far inside of the bound is aimed at: a share of D, or standard deviations of the mean."""
+MEMORY: Final = 0.9
+"""Of the running averages that are compared with the bound."""
+LONG_MEMORY: Final = 0.99
+"""Of the mean that the mean of now is compared with, to see whether it rises."""
+RISE: Final = 0.05
+"""Standard deviations by which the one must be above the other for that."""
+PATIENCE: Final = 200
+"""Batches without a rise until a policy is taken to have learned what it will."""
+YOUNG: Final = 100
+"""Batches that are left to a policy before its mean is held against it."""
+PACE: Final = 0.2
+"""A mean that has risen by this share of what is missing, from the long average to the one of now, is at its bound
+within some 450 batches."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How steady a batch is to be made."""
+
+    steadiness: float
+    slack: float = SLACK
+
+
+class Controller(Stateful):
+    """Which steadiness now? It looks on how the mean comes along."""
+
+    parts = ("integral", "slack", "mean", "long_mean", "batches", "stalled")
+
+    def __init__(self, steadiness: float) -> None:
+        self.low, self.high = float(np.log(LEAST)), float(np.log(MOST))
+        self.integral = float(np.log(np.clip(steadiness, LEAST, MOST)))
+        self.slack = SLACK
+        self.mean = self.long_mean = 0.0
+        self.batches = self.stalled = 0
+
+    @property
+    def learned(self) -> bool:
+        """Has the mean long stopped rising?"""
+        return self.stalled >= PATIENCE
+
+    def see(self, mean: float, spread: float) -> None:
+        """A batch has this mean; returns have this standard deviation."""
+        first = self.batches == 0
+        self.mean = mean if first else MEMORY * self.mean + (1.0 - MEMORY) * mean
+        self.long_mean = mean if first else LONG_MEMORY * self.long_mean + (1.0 - LONG_MEMORY) * mean
+        self.batches += 1
+        rising = self.mean - self.long_mean > RISE * spread
+        self.stalled = 0 if rising and self.slack == SLACK else self.stalled + 1
+
+    def choose(self, error: float) -> Choice:
+        """The next one, larger for a larger error, of which no more than 1 counts."""
+        error = float(np.clip(error, -1.0, 1.0))
+        if self.integral == self.high and self.learned:
+            self.slack = float(np.clip(self.slack - SLACK_STEP * error, LOWEST_SLACK, SLACK))
+        if self.slack == SLACK:
+            self.integral = float(np.clip(self.integral + INTEGRAL * error, self.low, self.high))
+        log_steadiness = np.clip(self.integral + PROPORTIONAL * error, self.low, self.high)
+        return Choice(float(np.exp(log_steadiness)), self.slack)
+
+
+class AtMost(Stateful):
+    """D[G0] <= bound: more steadiness while D is above it, less while it is below. The error is 6 log(D / bound)."""
+
+    parts = ("controller", "variability")
+
+    def __init__(self, bound: float, steadiness: float) -> None:
+        self.bound, self.controller = bound, Controller(steadiness)
+        self.variability = 0.0
+
+    def choose(self, mean: float, variability: float, spread: float) -> Choice:
+        """How steady, for a batch of returns with this mean and D, and this running standard deviation."""
+        self.controller.see(mean, spread)
+        memory = MEMORY if self.variability > 0 else 0.0
+        self.variability = memory * self.variability + (1.0 - memory) * variability
+        return self.controller.choose(SHARPNESS * (float(np.log(max(self.variability, 1e-300) / self.bound)) + MARGIN))
+
+
+class AtLeast(Stateful):
+    """E[G0] >= bound: as much steadiness as the mean allows. The error is E - bound, in sixths of a standard deviation.
+
+    A run begins far below its bound, and less steadiness is not what it lacks: while the mean is young, or rises at a
+    good pace, the steadiness stays as it is.
+    """
+
+    parts = ("controller",)
+
+    def __init__(self, bound: float, steadiness: float) -> None:
+        self.bound, self.controller = bound, Controller(steadiness)
+
+    def choose(self, mean: float, variability: float, spread: float) -> Choice:  # noqa: ARG002
+        """How steady, for a batch of returns with this mean, and this running standard deviation."""
+        self.controller.see(mean, spread)
+        over, risen = self.controller.mean - self.bound, self.controller.mean - self.controller.long_mean
+        if over < 0 and (self.controller.batches < YOUNG or risen > -PACE * over):
+            return self.controller.choose(0.0)
+        return self.controller.choose(SHARPNESS * (over / max(spread, 1e-300) - MARGIN))
+
+
+def bound_of(at_most: float | None, at_least: float | None, steadiness: float) -> AtMost | AtLeast | None:
+    """The one that is asked for; the steadiness is where its choice begins."""
+    if at_most is not None:
+        return AtMost(at_most, steadiness)
+    return None if at_least is None else AtLeast(at_least, steadiness)
