@@ -85,3 +85,7 @@ def test_runs_that_differ_in_more_than_lam_are_refused():
         InStep(pair)
     with pytest.raises(ValueError, match=r"^normalise_advantages = True: must be False for runs in step$"):
         InStep(learners({"normalise_advantages": True}))
+    with pytest.raises(ValueError, match=r"^discounted_weights = False: must be True for runs in step$"):
+        InStep(learners({"discounted_weights": False}))
+    with pytest.raises(ValueError, match=r"^value_passes = 2: must be 1 for runs in step$"):
+        InStep(learners({"value_passes": 2}))

@@ -133,6 +133,34 @@ def test_advantages_that_are_normalised_are_not_within_the_penalty():
     np.testing.assert_allclose(scaled, mean_part / mean_part[BATCH.mask].std(), rtol=1e-6)
 
 
+def test_of_another_quantity_the_mean_has_no_rewards_to_go():
+    learner = Reinforce(
+        even.ACTORS["table"](mdp.THETA), options(ReinforceOptions, "variance", "reinforce", of="length")
+    )
+    numbers = BATCH.lengths.astype(float)
+    own, of_mean = learner.penalty.coefficients(numbers)
+    np.testing.assert_array_equal(own, estimators.paper.coefficients("variance", numbers))
+    assert not of_mean.any()
+
+
+@both
+def test_without_discounted_weights_a_late_step_counts_as_much_as_the_first(make):
+    actor = make(mdp.THETA)
+    learner = Reinforce(actor, ReinforceOptions(lam=0.0, gamma=mdp.GAMMA, discounted_weights=False))
+    found = learner.weights(BATCH, TO_GO, learner.penalty.coefficients(RETURNS))
+    np.testing.assert_allclose(found, TO_GO - actor.values(BATCH), atol=1e-12)
+
+
+@both
+def test_value_passes_are_as_many_fits_of_the_same_batch(make):
+    thrice, by_hand = make(mdp.THETA), make(mdp.THETA)
+    by_hand.restore(thrice.state())
+    Reinforce(thrice, ReinforceOptions(lam=0.0, gamma=mdp.GAMMA, value_passes=3)).update(BATCH, 0)
+    for _ in range(3):
+        by_hand.fit_values(BATCH, TO_GO)
+    np.testing.assert_array_equal(thrice.values(BATCH), by_hand.values(BATCH))
+
+
 @pytest.mark.parametrize("name", SPLIT)
 def test_a_steadiness_changes_the_coefficients_as_a_whole(name):
     """It chooses lam and pools by the coefficient of each return; the multiplier of the mean stays what it was."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -16,6 +16,9 @@ Indices = Int[IntArray, "runs n T"] | UInt[IntArray, "runs n T"]
 Episodes = tuple[Indices, Indices, Float[Array, "runs n T"], Int[IntArray, "runs n"]]
 """States, actions, rewards and lengths of n episodes of each run."""
 
+PLAIN: Final = {"normalise_advantages": False, "discounted_weights": True, "value_passes": 1}
+"""Options that compiled code has as Algorithm 1 has them."""
+
 
 class InStep:
     """Runs that may differ in seed, lam and rates.
@@ -28,8 +31,9 @@ class InStep:
         self.learners, self.options = list(learners), learners[0].options
         if any(_common(learner.options) != _common(self.options) for learner in learners):
             raise ValueError("runs in step may differ in seed, lam, policy_rate and value_rate only")
-        if self.options.normalise_advantages:
-            raise ValueError("normalise_advantages = True: must be False for runs in step")
+        for name, plain in PLAIN.items():
+            if getattr(self.options, name) != plain:
+                raise ValueError(f"{name} = {getattr(self.options, name)}: must be {plain} for runs in step")
         actors = [cast("TableActor", learner.actor) for learner in learners]
         self.theta = np.stack([actor.theta for actor in actors])
         self.value = np.stack([actor.value for actor in actors])

@@ -130,7 +130,7 @@ class Penalty(Stateful):
 
         Trajectories are exchangeable, so an estimator that splits them takes first and second half: no generator.
         """
-        if self.options.mean_part == "reinforce":
+        if self.options.mean_part == "reinforce" and self.options.of == quantity.RETURN:  # of which rewards-to-go are
             return self.estimator.parts(self.measure, returns, weights)
         c = self.estimator.coefficients(self.measure, returns, weights)
         return Parts(c, np.zeros_like(c))

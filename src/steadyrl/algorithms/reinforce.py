@@ -24,6 +24,10 @@ class NeutralReinforceOptions(AlgorithmOptions):
     normalise_advantages: bool = option(
         False, "divide the weights of the mean part by their standard deviation over the batch (and so rescale lam)"
     )
+    discounted_weights: bool = option(
+        True, "multiply the mean part of step t by gamma^t, as the gradient of E[G0] has it; many leave it out"
+    )
+    value_passes: int = option(1, "passes of the value function over each batch", least=1, most=1000)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ class Reinforce(Algorithm):
         weights = self.weights(batch, to_go, parts)
         logged = {"gradient_norm": self.actor.ascend(batch, weights)} if policy_learns else {}
         self.actor.see_targets(to_go[batch.mask])
-        logged["value_loss"] = self.actor.fit_values(batch, to_go)
+        for _ in range(self.options.value_passes):
+            logged["value_loss"] = self.actor.fit_values(batch, to_go)
         self.actor.end(batch)
         if self.critic is not None:
             logged["baseline_loss"] = self.critic.learn(batch, parts.own)
@@ -86,7 +91,8 @@ class Reinforce(Algorithm):
 
     def weights(self, batch: Batch, to_go: Float[Array, "n T"], parts: Parts) -> Float[Array, "n T"]:
         """weight(i, t) = w_it - lam (own_i - b + of_mean_i w_it), w_it = gamma^t (reward-to-go - V)."""
-        mean_part = mean_weights(to_go, self.actor.values(batch), self.options.gamma)
+        gamma = self.options.gamma if self.options.discounted_weights else 1.0
+        mean_part = mean_weights(to_go, self.actor.values(batch), gamma)
         baseline = 0.0 if self.critic is None else self.critic.baseline(batch)
         penalties = self.penalty.lam * penalty_weights(parts, baseline, mean_part)
         if self.options.normalise_advantages:

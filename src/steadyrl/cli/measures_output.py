@@ -36,7 +36,7 @@ def show_sample(file: str, column: str | None, options: dict[str, Any], *, plot:
     if plot is not None:
         save_figure(_distribution.draw(returns, summary), plot)
     if as_json:
-        _print_json(summary.to_dict())
+        print_json(summary.to_dict())
     else:
         print_summary(summary, "standard input" if file == "-" else file)
 
@@ -45,7 +45,7 @@ def show_known(*, as_json: bool) -> None:
     """Print what is known of each measure, as tables or as JSON."""
     known = [measures.get(name) for name in measures.names()]
     if as_json:
-        _print_json([_as_dict(measure) for measure in known])
+        print_json([_as_dict(measure) for measure in known])
         return
     facts = make_table("Name", "Degree", "Coherent", "Unbiased", "Density", "Equation")
     notes = make_table("Name", "Notes")
@@ -122,5 +122,6 @@ def show(*parts: str | Table) -> None:
         console.print(part, soft_wrap=isinstance(part, str))
 
 
-def _print_json(content: Any) -> None:
+def print_json(content: Any) -> None:
+    """Print to standard output, for machines."""
     sys.stdout.write(json.dumps(content, indent=2, default=str) + "\n")

@@ -15,6 +15,7 @@ NAMES: Final = (
     "gradient-variance",
     "maze",
     "maze-goal",
+    "maze-readings",
     "sensitivity",
     "maze-best",
     "maze-search",
@@ -23,6 +24,7 @@ NAMES: Final = (
     "maze-steadiness",
     "baselines",
     "lunarlander",
+    "lunarlander-sweep",
     "pendulum",
     "cheetah",
     "baselines-lunarlander",
@@ -39,7 +41,8 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
         metavar="STUDY",
         help="maze, lunarlander, pendulum, cheetah: the paper's training; sensitivity: learning rates and lambdas; "
         "gradient-variance: of each measure while it learns; estimators: bias and variance against exact gradients; "
-        "maze-goal: how much the goal's reward matters; maze-best, maze-search, maze-windows, maze-lam, "
+        "maze-goal: how much the goal's reward matters; maze-readings: the estimators as they can be read; "
+        "lunarlander-sweep: what the authors may have done; maze-best, maze-search, maze-windows, maze-lam, "
         "maze-steadiness, baselines, baselines-lunarlander: beyond the paper; or all",
     )
     parser.option("out", "where to write (default: out/ and the study's name)", Path)

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import re
 import sys
 import tomllib
 import warnings
@@ -15,6 +16,7 @@ from steadyrl.ground.files import printable
 from steadyrl.ground.option import Option, options_of
 
 METAVARS = {int: "INT", float: "FLOAT", str: "STR", bool: "{true,false}"}
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 TRUTHS = {"true": True, "false": False}
 
 
@@ -146,7 +148,8 @@ def plain_warnings() -> Iterator[None]:
     lines: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        line = f"warning: {printable(' '.join(str(message).split()))}\n"
+        text = COLOUR.sub("", str(message)).removeprefix("WARN: ")  # Gymnasium's are yellow
+        line = f"warning: {printable(' '.join(text.split()))}\n"
         if line not in lines:
             lines.add(line)
             sys.stderr.write(line)

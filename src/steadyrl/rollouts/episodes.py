@@ -158,3 +158,7 @@ def _step(
         episode = int(episodes[error.index])
         at = f"episode {record.first + episode}, step {int(record.lengths[episode])}"
         raise EpisodeError(f"{at}: the environment raised {error}") from error.__cause__
+    except Exception as error:  # of a vector environment, which does not say in which of them
+        record.check_finite()
+        numbers = ", ".join(str(record.first + k) for k in episodes.tolist())
+        raise EpisodeError(f"one of episodes {numbers}: {type(error).__name__}: {error}") from error

@@ -12,7 +12,7 @@ from typing import Final, cast
 import numpy as np
 
 from steadyrl.algorithms import quantity
-from steadyrl.algorithms.in_step import InStep
+from steadyrl.algorithms.in_step import PLAIN, InStep
 from steadyrl.algorithms.reinforce import Reinforce
 from steadyrl.envs.maze import MazeEnv
 from steadyrl.ground.shapes import Array, Float
@@ -33,7 +33,9 @@ def group_key(config: RunConfig) -> str | None:
     plain = config.algorithm == "reinforce" and config.policy in ("auto", "tabular") and config.backend == "auto"
     if config.env != MAZE or not (plain and isinstance(noise, str)):
         return None
-    if config.limit is not None or config.evaluate_every or config.stop_when or config.normalise_advantages:
+    if config.limit is not None or config.evaluate_every or config.stop_when:
+        return None
+    if any(getattr(config, name) != value for name, value in PLAIN.items()):
         return None
     if config.of != quantity.RETURN:
         return None

@@ -16,7 +16,7 @@ import gymnasium as gym
 from steadyrl.actors.table import TableActor
 from steadyrl.ground import tables
 from steadyrl.ground.errors import BadInputError, RunFailedError
-from steadyrl.ground.option import listed
+from steadyrl.ground.option import listed, shown
 from steadyrl.policies import Policy
 from steadyrl.policies.likeliest import likeliest
 from steadyrl.rollouts import EpisodeError
@@ -73,13 +73,13 @@ class Run:
     def plot(self, *names: str) -> Any:
         """A matplotlib figure of these metrics against the episodes (return and variability, if none is named).
 
-        A notebook shows it; elsewhere run.plot().savefig("run.png").
+        A notebook with `%matplotlib inline` shows it; elsewhere run.plot().savefig("run.png").
         """
-        return look.picture(self.metrics(), names, str(self.folder))
+        return look.picture(self.metrics(), names, self.folder.name)
 
     def _repr_html_(self) -> str:
         last = (self.metrics() or [{}])[-1]
-        return look.html(self.config, self.status, self.update, str(self.folder), last)
+        return look.html(self.config, self.status, self.update, self.folder.name, last)
 
     def evaluate(
         self, episodes: int = 1000, seed: int = 0, gamma: float | None = None, deterministic: bool = False
@@ -138,14 +138,12 @@ def train(
             the risk-neutral policy, which is trained first, in a run of its own beside this one.
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
-    if hours is not None and not hours > 0:
-        raise BadInputError(f"hours = {hours}: must be > 0")
-    if isinstance(env, gym.Env):
-        raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
+    env = _not_made(env)
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
     if isinstance(given.get("policy"), type):
         given["policy"] = _path_of(given["policy"])
     config = config_from(given if config is None else {**config.to_dict(), **given})
+    check_arguments(env, config, hours, callbacks)
     here = Path.cwd()  # an environment may change it
     out = None if out is None else here / out
     tracked, make = trackers.chosen(track), env if callable(env) else maker(config)
@@ -190,6 +188,25 @@ def train(
                 told.end()
             status = record.finish().status if record.over else "unfinished"
     return Run(config, path, learner.policy, status, record.update, learner.options.gamma, make, record.reason)
+
+
+def check_arguments(env: Any, config: RunConfig, hours: Any, callbacks: Any) -> None:
+    """Refuse what is no environment, no time and no callback, by name."""
+    if callable(env) and config.env_options:
+        raise BadInputError(
+            f"env_options = {shown(config.env_options)}: only with an id: give a function that uses them"
+        )
+    if not (env is None or isinstance(env, str) or callable(env)):
+        raise BadInputError(f"env = {shown(env)}: must be an environment's id or a function that makes one")
+    if hours is not None and not (isinstance(hours, int | float) and hours > 0):
+        raise BadInputError(f"hours = {shown(hours)}: must be > 0")
+    if not isinstance(callbacks, list | tuple):
+        raise BadInputError(f"callbacks = {shown(callbacks)}: must be a list of callbacks")
+    for callback in callbacks:
+        missing = [name for name in ("begin", "updated", "end") if not callable(getattr(callback, name, None))]
+        if missing or isinstance(callback, type):
+            cure = "give an object of a class that has steadyrl.runs.Callback as its base"
+            raise BadInputError(f"callbacks: {shown(callback)} is no callback: {cure}")
 
 
 def _alone(record: Record, make: MakeEnv, players: WorkerOptions, callbacks: Sequence[Callback]) -> Single:
@@ -263,6 +280,16 @@ def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
     if not best.state:
         raise BadInputError(f"{path} has no best policy yet: at update {last.update} no evaluation was a number")
     return replace(last, update=best.update, state=best.state)
+
+
+def _not_made(env: Source | None) -> str | MakeEnv | None:
+    """An id or a function: a run needs several environments, and new ones at every checkpoint."""
+    if isinstance(env, gym.vector.VectorEnv):
+        cure = "give what makes one of its environments, and workers to play several at a time"
+        raise BadInputError(f"env = {env}: a run makes its environments anew at every checkpoint: {cure}")
+    if isinstance(env, gym.Env):
+        raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
+    return env
 
 
 def _path_of(module: type) -> str:
