@@ -21,7 +21,7 @@ CUT = replace(
     BATCH, terminated=BATCH.lengths < STEPS, last_observations=np.random.default_rng(0).integers(0, 3, BATCH.n)
 )
 """The same trajectories; those of full length were ended by a time limit."""
-ONE = {"gae_lambda": 1.0, "critic_lambda": 1.0, "inner_updates": 1, "minibatch_size": 0, "rate_schedule": "constant"}
+ONE = {"gae_lambda": 1.0, "critic_lambda": 1.0, "inner_updates": 1, "minibatch_size": 0}
 PLAIN = {"lam": LAM, "gamma": GAMMA, "advantage_normalisation": "none", **ONE}
 SMOOTH = [name for name in measures.names() if not measures.get(name).facts.needs_density]
 both = pytest.mark.parametrize("make", even.ACTORS.values(), ids=even.ACTORS)
@@ -30,6 +30,8 @@ forms = pytest.mark.parametrize("penalty", ["critic", "product"])
 
 class Fixed:
     """A critic that says what it was told, and learns nothing."""
+
+    decay = 1.0
 
     def __init__(self, values):
         self.values = values

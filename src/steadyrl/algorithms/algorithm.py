@@ -51,6 +51,8 @@ class Algorithm(Stateful):
     """Those among them that choose between two things, whatever the environment's actions are."""
     value_factor: ClassVar[float] = 10.0
     """The value's learning rate over the policy's, where it is not given: ten is the paper's rule."""
+    run_defaults: ClassVar[Mapping[str, Any]] = {}
+    """Options of every run that have another default with this algorithm."""
     network_defaults: ClassVar[Mapping[str, Any]] = {}
     """Options of a network that have another default with this algorithm."""
     table_defaults: ClassVar[Mapping[str, Any]] = {}
@@ -87,9 +89,16 @@ class Algorithm(Stateful):
         """Who acts now."""
         return self.actor.policy
 
+    @property
+    def progress(self) -> float:
+        """The share of the run's updates that are finished."""
+        return min(1.0, self.finished_updates / self.updates)
+
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:
         """Learn from a batch; what to log."""
         self.iteration = iteration
+        for actor in self.actors.values():
+            actor.set_progress(self.progress)
         to_go = reward_to_go(batch.rewards, self.options.gamma)
         logged = self.learn(batch, to_go)
         self.finished_updates += 1

@@ -45,8 +45,7 @@ class InStep:
                 self.baseline[r] = learner.critic.table
                 learner.critic.table = self.baseline[r]
         self._gamma = np.array([learner.options.gamma for learner in learners])
-        self._policy_rate = np.array([actor.policy_rate for actor in actors])
-        self._value_rate = np.array([actor.value_rate for actor in actors])
+        self._actors = actors
         self._to_go: Float[Array, "runs n T"] = np.empty((0, 0, 0))  # room to work in
         self._score = np.empty_like(self.theta)
         self._lam = np.array([learner.penalty.lam for learner in learners])
@@ -75,11 +74,14 @@ class InStep:
         parts = self._parts(returns)
         if self.learners[0].penalty.moves:
             self._lam = np.array([learner.penalty.lam for learner in self.learners])
-        settings = (self._gamma, self._lam, self._value_rate)
+        for learner, actor in zip(self.learners, self._actors, strict=True):
+            actor.set_progress(learner.progress)
+        settings = (self._gamma, self._lam, np.array([actor.value_rate for actor in self._actors]))
         tables = (self._score, self.value, self.baseline)
         played = (states, actions, self._to_go, lengths)
         reinforce_kernel.reinforce(*tables, policies, played, parts, settings, self.options.penalty_baseline)
-        climb(self.theta, self._score, self._policy_rate, rewards.shape[1], self.adam)
+        policy_rate = np.array([actor.policy_rate for actor in self._actors])
+        climb(self.theta, self._score, policy_rate, rewards.shape[1], self.adam)
         for learner in self.learners:
             learner.finished_updates += 1
         return returns

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl.actors.actor import Actor, Critic, Steps
+from steadyrl.actors.schedule import scheduled
 from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
 from steadyrl.algorithms.product_ratio import ProductPenalty, effective_size
 from steadyrl.algorithms.proximal import ProximalOptions, clipped, parts_of
 from steadyrl.algorithms.registry import register
-from steadyrl.algorithms.schedule import scheduled
 from steadyrl.algorithms.weights import mean_weights
 from steadyrl.estimators import Parts
 from steadyrl.ground import streams
@@ -29,7 +29,11 @@ class NeutralPPOOptions(ProximalOptions):
     """PPO."""
 
     gamma: float = with_default(ProximalOptions, "gamma", 0.99)
-    minibatch_size: int = option(256, "steps of each part that a pass is cut into; 0 for the whole batch", least=0)
+    minibatch_size: int | None = option(
+        None,
+        "steps of each part that a pass is cut into; 0 for the whole batch (default: 256, and 0 on a table)",
+        least=0,
+    )
     advantage_normalisation: Literal["batch", "minibatch", "none"] = option(
         "batch", "over which steps the weights are given mean 0 and standard deviation 1"
     )
@@ -39,9 +43,6 @@ class NeutralPPOOptions(ProximalOptions):
     entropy: float = option(0.0, "weight of the entropy bonus", least=0)
     entropy_schedule: Literal["constant", "linear", "cosine"] = option(
         "constant", "how the entropy bonus changes over the run"
-    )
-    rate_schedule: Literal["constant", "linear", "cosine"] = option(
-        "linear", "how the learning rates change over the run"
     )
     clip_schedule: Literal["constant", "linear", "cosine"] = option(
         "constant", "how the range of the ratio changes over the run"
@@ -60,8 +61,12 @@ class PPOOptions(NeutralPPOOptions, PenaltyOptions):
         "critic: the penalty has a critic and advantages of its own, inside the clipped surrogate, so that lam has its "
         "plain meaning; product: the paper's, outside of it, corrected by the product of a trajectory's ratios",
     )
-    critic_lambda: float = option(
-        0.95, "decay of the penalty's advantages; at 1 they are unbiased whatever the critic says", least=0, most=1
+    critic_lambda: float | None = option(
+        None,
+        "decay of the penalty's advantages; at 1 they are unbiased whatever the critic says (default: 0.95, and 1 on a "
+        "table, whose critic does not see the return so far)",
+        least=0,
+        most=1,
     )
     zeta: float = option(2.0, "product: largest importance ratio of a trajectory", above=0)
     clip_rule: Literal["weight", "gradient"] = option(
@@ -82,6 +87,7 @@ class PPO(Algorithm):
     value_factor = 1.0
     network_defaults: ClassVar[Mapping[str, Any]] = {
         "policy_rate": 1e-3,
+        "rate_schedule": "linear",
         "max_grad_norm": 0.5,
         "hidden": (64, 64),
         "activation": "tanh",
@@ -90,7 +96,12 @@ class PPO(Algorithm):
         "normalise_observations": True,
         "normalise_returns": True,
     }
-    table_defaults: ClassVar[Mapping[str, Any]] = {"policy_rate": 1.0, "value_rate": 0.5, "optimiser": "sgd"}
+    table_defaults: ClassVar[Mapping[str, Any]] = {
+        "policy_rate": 1.0,
+        "value_rate": 0.5,
+        "optimiser": "sgd",
+        "rate_schedule": "linear",
+    }
     """A plain step along a mean over steps, of which few are in any one state."""
 
     def __init__(
@@ -111,8 +122,7 @@ class PPO(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """Several passes over n episodes."""
-        options, progress = self.options, self.finished_updates / self.updates
-        self.actor.set_rate_factor(scheduled(options.rate_schedule, progress))
+        options = self.options
         policy_learns = self.actor.begin(batch)
         returns = self.penalty.numbers(batch, to_go[:, 0])
         self.penalty.begin(returns)
@@ -123,17 +133,18 @@ class PPO(Algorithm):
         if self.critic is not None:
             self.critic.begin(batch, c.own)
         rng = streams.generator(self.seed, streams.MINIBATCH, self.iteration)
+        size = inner.steps.part_size if options.minibatch_size is None else options.minibatch_size
         last: dict[str, list[float]] = {}
         for _ in range(options.inner_updates):
             inner.begin_pass()
             last = defaultdict(list)
-            for part in parts_of(batch.steps, options.minibatch_size, rng):
+            for part in parts_of(batch.steps, size, rng):
                 if policy_learns:
                     last["gradient_norm"].append(inner.ascend(part))
                 if self.critic is not None:
                     last["critic_loss"].append(self.critic.fit(part))
             for _ in range(options.value_epochs):
-                for part in parts_of(batch.steps, options.minibatch_size, rng):
+                for part in parts_of(batch.steps, size, rng):
                     last["value_loss"].append(inner.fit_values(part, targets))
             if options.kl_stop is not None and inner.steps.divergence() > options.kl_stop:
                 break
@@ -157,7 +168,8 @@ class PPO(Algorithm):
         targets = (advantages + values)[batch.mask]
         if self.critic is None:
             return advantages[batch.mask], targets
-        penalties = penalty_advantages(batch, c.own, self.critic.baseline(batch), options.critic_lambda)
+        decay = self.critic.decay if options.critic_lambda is None else options.critic_lambda
+        penalties = penalty_advantages(batch, c.own, self.critic.baseline(batch), decay)
         penalties += c.of_mean[:, None] * self.mean_part(batch)
         return (advantages - self.penalty.lam * penalties)[batch.mask], targets
 
@@ -185,9 +197,8 @@ class Inner:
         self.steps: Steps = ppo.actor.steps(batch)
         self.old_log_probs = self.steps.log_probs()
         self.old_values = self.steps.values(np.arange(batch.steps)) if ppo.options.value_clip is not None else None
-        progress = ppo.finished_updates / ppo.updates
-        self.clip = max(scheduled(ppo.options.clip_schedule, progress), 1e-3) * ppo.options.clip
-        self.entropy = scheduled(ppo.options.entropy_schedule, progress) * ppo.options.entropy
+        self.clip = max(scheduled(ppo.options.clip_schedule, ppo.progress), 1e-3) * ppo.options.clip
+        self.entropy = scheduled(ppo.options.entropy_schedule, ppo.progress) * ppo.options.entropy
         self.weights = standardised(weights) if ppo.options.advantage_normalisation == "batch" else weights
         self.product: ProductPenalty | None = None
         if ppo.penalty.active and ppo.critic is None:

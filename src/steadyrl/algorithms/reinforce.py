@@ -46,6 +46,17 @@ class Reinforce(Algorithm):
     name = "reinforce"
     Options: ClassVar[type[Any]] = ReinforceOptions
     parts = (*Algorithm.parts, "penalty", "critic")
+    network_defaults: ClassVar[Mapping[str, Any]] = {
+        "policy_rate": 1e-2,
+        "value_rate": 1e-3,
+        "rate_schedule": "linear",
+        "hidden": (64, 64),
+        "activation": "tanh",
+        "output_gain": 0.01,
+        "initialisation": "orthogonal",
+        "normalise_observations": True,
+        "normalise_returns": True,
+    }
 
     def __init__(
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
@@ -65,12 +76,15 @@ class Reinforce(Algorithm):
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """One update of policy and value from n episodes."""
         returns = self.penalty.numbers(batch, to_go[:, 0])
+        policy_learns = self.actor.begin(batch)
         self.penalty.begin(returns)
         parts = self.penalty.coefficients(returns)
-        norm = self.actor.ascend(batch, self.weights(batch, to_go, parts))
+        weights = self.weights(batch, to_go, parts)
+        logged = {"gradient_norm": self.actor.ascend(batch, weights)} if policy_learns else {}
+        self.actor.see_targets(to_go[batch.mask])
         for _ in range(self.options.value_passes):
-            value_loss = self.actor.fit_values(batch, to_go)
-        logged = {"gradient_norm": norm, "value_loss": value_loss}
+            logged["value_loss"] = self.actor.fit_values(batch, to_go)
+        self.actor.end(batch)
         if self.critic is not None:
             logged["baseline_loss"] = self.critic.learn(batch, parts.own)
         return logged | self.penalty.finish(returns)

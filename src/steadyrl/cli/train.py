@@ -63,7 +63,7 @@ def add_run_options(parser: Parser, arguments: list[str]) -> None:
     algorithm = _algorithm(arguments)
     table, network, gaussian = (actor_options(algorithm, kind) for kind in ("table", "network", "gaussian"))
     groups = {
-        "options of every run": {name: o for name, o in run_options().items() if name != "env"},
+        "options of every run": {name: o for name, o in run_options(algorithm).items() if name != "env"},
         f"options of algorithm {algorithm}": algorithm_options(algorithm),
         "options of whoever learns, a table or a network": {name: _both(table[name], network[name]) for name in table},
         "options of a network": {name: o for name, o in network.items() if name not in table},

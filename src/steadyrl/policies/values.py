@@ -23,7 +23,8 @@ class ValueNetwork(nn.Module):
 
     With `normalise_targets` it learns in units that follow its targets, V = target_mean + target_std times what
     the layers give, so that no learning rate depends on the scale of the rewards; when the units change, the last layer
-    is changed back, and V stays as it was (PopArt: van Hasselt et al. 2016).
+    is changed back, and V stays as it was (PopArt: van Hasselt et al. 2016). Until the first units are set, V is 0:
+    what random layers say has no unit, and would drown small rewards.
     """
 
     target_mean: Tensor
@@ -71,7 +72,7 @@ class ValueNetwork(nn.Module):
         self.normalises_targets = normalise_targets
         if normalise_targets:
             self.register_buffer("target_mean", torch.zeros((), dtype=dtype))
-            self.register_buffer("target_std", torch.ones((), dtype=dtype))
+            self.register_buffer("target_std", torch.zeros((), dtype=dtype))
 
     @property
     def dtype(self) -> torch.dtype:
