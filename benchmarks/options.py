@@ -26,7 +26,7 @@ from steadyrl.actors.network import NetworkActor
 from steadyrl.actors.options import NetworkOptions, TableOptions
 from steadyrl.actors.table import TableActor
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
-from steadyrl.algorithms.weights import step_weights
+from steadyrl.algorithms.weights import mean_weights
 from steadyrl.policies.networks import CategoricalNetwork
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts import Collector
@@ -66,8 +66,8 @@ def ratio(some, others):
 def penalty_parts(gamma, batch, values, penalty):
     """Weights of the mean part of REINFORCE's update and lam c, both (n, T), and c."""
     returns, to_go = discounted_returns(batch.rewards, gamma), reward_to_go(batch.rewards, gamma)
-    c = penalty.coefficients(returns)
-    mean = step_weights(to_go, values, 0.0, gamma)
+    c = penalty.coefficients(returns).own  # the influence estimator has no other part
+    mean = mean_weights(to_go, values, gamma)
     return mean, penalty.lam * c[:, None] * np.ones_like(values), c
 
 
