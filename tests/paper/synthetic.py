@@ -39,7 +39,7 @@ def run_of(config, number, status="finished", **numbers):
     return RunResult(str(number), Path("nowhere"), status, config, settings, columns)
 
 
-def study(name, changes=(), *, seeds=5, quick=False, estimators=None, folder="nowhere/study", keep=None):
+def study(name, changes=(), *, seeds=10, quick=False, estimators=None, folder="nowhere/study", keep=None):
     """All runs of a study: fine, but for the changes, (fields of a run, what its numbers are) each."""
     made = []
     for config in configs(name, seeds, quick, estimators):

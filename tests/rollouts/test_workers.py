@@ -16,6 +16,7 @@ from gymnasium.envs.registration import registry
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steadyrl.cli import main
 from steadyrl.ground.errors import BadInputError
 from steadyrl.policies import RandomPolicy, TabularSoftmax
 from steadyrl.policies.mixed import MixedPolicy
@@ -213,6 +214,19 @@ def test_a_run_refuses_workers_that_would_change_it(tmp_path):
         pytest.raises(BadInputError, match=r"workers = 2: must be 1 with .*remembering.*depend on those played before"),
     ):
         train(envs.remembering, out=tmp_path / "run", view=Quiet(), workers=2)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("--workers", "0", "workers = 0: must be >= 1"),
+        ("--workers", "two", "workers = 'two': must be a whole number"),
+        ("--worker-timeout", "0", "worker_timeout = 0: must be > 0"),
+    ],
+)
+def test_the_command_says_what_is_wrong_in_one_line(option, value, sentence, tmp_path, capsys):
+    assert main(["train", "CartPole-v1", "--out", str(tmp_path / "run"), option, value]) == 2
+    assert capsys.readouterr().err == f"error: {sentence}\n"
 
 
 DRIVER = """

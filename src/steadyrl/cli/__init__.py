@@ -29,6 +29,9 @@ COMMANDS: Final = {
     "reproduce": "the paper's studies, with verdicts on its claims",
 }
 
+PACKS: Final = ("pack", "unpack", "merge")
+"""What `steadyrl study` does with a study that is there."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (without it, the one of this process) and give its exit code."""
@@ -61,16 +64,18 @@ def _run(arguments: list[str]) -> None:
         sys.stdout.write(f"steadyrl {__version__}\n")
     elif first in ("--help", "-h"):
         sys.stdout.write(_help())
+    elif first == "study" and arguments[1:2] and arguments[1] in PACKS:
+        _command(f"study {arguments[1]}", "pack", arguments[2:])
     elif first in COMMANDS:
-        _command(first, arguments[1:])
+        _command(first, first, arguments[1:])
     else:
         raise ValueError(f"unknown command {first!r}: known are {', '.join(COMMANDS)}")
 
 
-def _command(name: str, arguments: list[str]) -> None:
-    """Read the options of a command and run it; with --help, print what it takes."""
-    module = import_module(f"steadyrl.cli.{name}")
-    command = getattr(module, name)
+def _command(name: str, home: str, arguments: list[str]) -> None:
+    """Read the options of a command, whose module is `home`, and run it; with --help, print what it takes."""
+    module = import_module(f"steadyrl.cli.{home}")
+    command = getattr(module, name.rpartition(" ")[2])
     parser = Parser(prog=f"steadyrl {name}", description=command.__doc__)
     with plain_warnings():
         module.add_options(parser, arguments)

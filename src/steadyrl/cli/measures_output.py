@@ -115,9 +115,16 @@ def make_table(*headings: str) -> Table:
     return table
 
 
+class _Output(Console):
+    """Whoever reads standard output may stop at any time: the command line knows what to do then, rich would exit."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def show(*parts: str | Table) -> None:
     """Print to standard output, brackets and all: a file or a fact may hold what rich takes for markup."""
-    console = Console(markup=False, emoji=False, highlight=False)
+    console = _Output(markup=False, emoji=False, highlight=False)
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, str))
 

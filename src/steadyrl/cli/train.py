@@ -114,6 +114,9 @@ def train(
     was_done = path is not None and not fresh and (path / "done.json").exists()
     own, asked = options_of(WorkerOptions), {"workers": workers, "worker_timeout": worker_timeout}
     how = {name: _read(own[name], text) for name, text in asked.items() if text is not None}
+    wrong = [problem for name, value in how.items() if (problem := own[name].problem(value)) is not None]
+    if wrong:
+        raise ValueError("; ".join(wrong))
     how |= {"track": track, "fresh": fresh, "hours": hours, "give_up": give_up}
     run = train(config=chosen, out=path, view=view.choose(quiet or was_done), **how)
     if run.status == "diverged":

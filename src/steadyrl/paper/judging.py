@@ -1,42 +1,46 @@
 """How a claim of the paper is judged: what runs it takes, what its verdict and its blame mean, each defined once.
 
-A claim about several things (noises, measures) holds if it holds for each of them, partly if for some. It is judged
-with the paper's estimator, which is what the paper ran. Ours, in the same cells, says whether a failure is the
-estimator's.
+A claim about several things (noises, measures) holds if it holds for each of them, partly if for some and not for
+others; every answer is one of `steadyrl.paper.evidence`, by the seeds. It is judged with the paper's estimator, which
+is what the paper ran. Ours, in the same cells, says whether a failure is the estimator's. A run that diverged has
+failed: its rate is 0, its return the worst of the study.
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-import numpy as np
-
-from steadyrl import measures
+from steadyrl.paper.evidence import Answer
 from steadyrl.paper.presets import preset
+from steadyrl.paper.seeds import ended, label, listed
 from steadyrl.report.claims import Claim
 from steadyrl.runs.config import RunConfig
-from steadyrl.studies.results import Cell, RunResult, StudyResults
-from steadyrl.studies.statistics import standard_error
+from steadyrl.studies.results import Cell, StudyResults
 from steadyrl.studies.study import study_from
 
 PAPER: Final = "paper"
 OURS: Final = "influence"
-FEWEST_SEEDS: Final = 5
-"""Fewer are a quick look, from which nothing follows."""
 STEADY: Final = ("cvar_deviation", "gini_deviation", "mean_deviation", "semi_standard_deviation")
 """The four that the paper recommends."""
+QUADRATIC: Final = ("variance", "semi_variance")
+"""Those that the paper says fail."""
 RISK_AVERSE: Final = 0.8
 """A measure has learned a risk-averse policy if its mean final rate over seeds is above this, as in LunarLander."""
-REACHED: Final = 0.9
-"""The risk-averse rate at which a run has learned; how long it took is when the rate begins to stay there."""
+UNCLEAR: Final = 0.6
+"""Below this there is no clear risk-aversion, as in LunarLander."""
 
+UNTESTED: Final = "not decided"
 ESTIMATOR: Final = "the estimator"
 MEASURE: Final = "not the estimator: the measure at this lambda and learning rate"
+LAMBDA: Final = "lambda"
+LAMBDA_AND_ESTIMATOR: Final = "lambda and the estimator"
 NEITHER: Final = "neither: it does not fail here"
-OURS_ONLY: Final = "our estimator: with the paper's it does not fail here"
-UNKNOWN: Final = "not known: our estimator has too few runs here"
+WORSE: Final = "ours is worse: with the paper's estimator it does not fail here"
+UNKNOWN: Final = "not known: too few runs of ours, or of either"
+
+Works = tuple[str, bool | None, bool | None]
+"""An item, and whether it works with the paper's estimator and with ours; None: not decided, or not run."""
 
 
 @dataclass(frozen=True)
@@ -48,59 +52,92 @@ class Question:
     """What it is about, as readers know them."""
     needed: Callable[[str], Sequence[Cell | None]]
     """The cells it takes."""
-    held: Callable[[str, str], bool]
+    held: Callable[[str, str], Answer]
     """Is what the paper says of an item so?"""
-    works: Callable[[str, str], bool]
+    works: Callable[[str, str], Answer]
     """Does the item do what it should?"""
     told: Callable[[str], str]
     """What was measured."""
-    remark: Callable[[Sequence[str]], str] = lambda _items: ""
-    """What else is to be said of items that fail with either estimator."""
+    remark: Callable[[str], str] = lambda _item: MEASURE
+    """Whose failure it is if an item fails with either estimator."""
     ranking: bool = False
     """Is it about who is better? Then nobody is to blame where it holds."""
+    premise: Callable[[str], Answer] = lambda _estimator: Answer(True)
+    """What must be so for the claim to mean anything."""
 
 
 def judge(results: StudyResults, question: Question) -> Claim:
     """The question answered from a study."""
     lack = lacking(results, question.needed(PAPER))
     if lack:
-        return Claim(question.claim, lack, "not tested")
+        return Claim(question.claim, lack, UNTESTED)
     ours = not lacking(results, question.needed(OURS))
     measured = question.told(PAPER) + (f". With our estimator: {question.told(OURS)}" if ours else "")
+    premise = question.premise(PAPER)
+    if premise.holds is not True:
+        return Claim(question.claim, measured, "cannot be judged" if premise.holds is False else "not decided")
     held = {item: question.held(PAPER, item) for item in question.items}
-    asked = [item for item in question.items if not (question.ranking and held[item])]
-    works = [(x, question.works(PAPER, x), question.works(OURS, x) if ours else None) for x in asked]
+    asked = [item for item in question.items if not (question.ranking and held[item].holds)]
+    works: list[Works] = [
+        (x, question.works(PAPER, x).holds, question.works(OURS, x).holds if ours else None) for x in asked
+    ]
     whose = blame(works, of=len(held), remark=question.remark)
-    return Claim(question.claim, measured, verdict(list(held.values())), whose)
+    return Claim(question.claim, measured + seeds_text(held), verdict(held.values()), whose)
 
 
-def verdict(held: Sequence[bool]) -> str:
-    """Yes if all of them hold, no if none does."""
-    return "yes" if all(held) else "partly" if any(held) else "no"
+def judged(questions: Callable[[StudyResults], list[Question]]) -> Callable[[StudyResults], list[Claim]]:
+    """The claims that answer a study's questions."""
+    return lambda results: [judge(results, question) for question in questions(results)]
 
 
-def blame(
-    works: Iterable[tuple[str, bool, bool | None]], of: int, remark: Callable[[Sequence[str]], str] = lambda _items: ""
-) -> str:
+def verdict(held: Iterable[Answer]) -> str:
+    """Yes if all of them hold, no if none does, partly if some do and some do not; else it is not decided."""
+    found = {answer.holds for answer in held}
+    if {True, False} <= found:
+        return "partly"
+    return "not decided" if None in found else "yes" if found == {True} else "no"
+
+
+def seeds_text(held: Mapping[str, Answer]) -> str:
+    """How many seeds would decide what these do not."""
+    undecided = {item: answer for item, answer in held.items() if answer.holds is None}
+    if not undecided:
+        return ""
+    needed = [answer.needed for answer in undecided.values()]
+    known = [number for number in needed if number is not None]
+    seeds = f"about {max(known)} seeds" if len(known) == len(needed) else "more seeds than anybody runs"
+    which = "" if len(undecided) == len(held) else f" ({', '.join(undecided)})"
+    return f". Not decided{which}: if they did as these, {seeds} would"
+
+
+def blame(works: Iterable[Works], of: int, remark: Callable[[str], str] = lambda _item: MEASURE) -> str:
     """Whose fault it is, from whether an item works with the paper's estimator and with ours (None: not known).
 
     Items are named unless the same is true of all of them, `of` so many.
     """
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for item, paper, ours in works:
-        if ours is None:
-            whose = NEITHER if paper else UNKNOWN
-        else:
-            whose = (NEITHER if ours else OURS_ONLY) if paper else (ESTIMATOR if ours else MEASURE)
-        found.setdefault(whose, []).append(item)
-    if not found or set(found) == {NEITHER}:
-        return NEITHER if found else ""
+        groups.setdefault(_whose(item, paper, ours, remark), []).append(item)
+    if not groups or set(groups) == {NEITHER}:
+        return NEITHER if groups else ""
+    order = (ESTIMATOR, LAMBDA_AND_ESTIMATOR, LAMBDA, MEASURE, WORSE, UNKNOWN)
     parts = []
-    for whose in (ESTIMATOR, MEASURE, OURS_ONLY, UNKNOWN):
-        if whose in found:
-            text = whose + (remark(found[whose]) if whose == MEASURE else "")
-            parts.append(text if len(found[whose]) == of else f"{text} ({', '.join(found[whose])})")
+    for whose in sorted((one for one in groups if one != NEITHER), key=lambda one: _place(one, order)):
+        items = groups[whose]
+        parts.append(whose if len(items) == of else f"{whose} ({', '.join(items)})")
     return "; ".join(parts)
+
+
+def _whose(item: str, paper: bool | None, ours: bool | None, remark: Callable[[str], str]) -> str:
+    if paper is None or (ours is None and not paper):
+        return UNKNOWN
+    if paper:
+        return WORSE if ours is False else NEITHER
+    return ESTIMATOR if ours else remark(item)
+
+
+def _place(whose: str, order: Sequence[str]) -> int:
+    return next((k for k, start in enumerate(order) if whose.startswith(start)), len(order))
 
 
 def lacking(results: StudyResults, cells: Sequence[Cell | None]) -> str:
@@ -108,9 +145,6 @@ def lacking(results: StudyResults, cells: Sequence[Cell | None]) -> str:
     there = [cell for cell in cells if cell is not None and ended(cell)]
     if len(there) < len(cells):
         return f"{len(cells) - len(there)} of the {len(cells)} cells that this takes have no finished runs"
-    seeds = min(len(ended(cell)) for cell in there)
-    if seeds < FEWEST_SEEDS:
-        return f"a quick look: {seeds} {'seed' if seeds == 1 else 'seeds'}, of {FEWEST_SEEDS} at the least"
     for config in (run.config for cell in there for run in ended(cell)):
         planned = None if config is None else _updates(results.name).get(_settings(config))
         if config is None or planned is None:
@@ -155,55 +189,17 @@ def found(cell: Cell | None) -> Cell:
     return cell
 
 
-def ended(cell: Cell) -> list[RunResult]:
-    """The runs that finished or diverged."""
-    return [run for run in cell.runs if run.status in ("finished", "diverged")]
-
-
-def mean(cell: Cell, metric: str) -> float:
-    """Over the seeds that finished; NaN if none did."""
-    finals = cell.finals(metric)
-    return float(finals.mean()) if finals.size else math.nan
-
-
-def with_error(cell: Cell, metric: str, digits: int = 2) -> str:
-    """Mean over seeds and its standard error."""
-    return f"{mean(cell, metric):.{digits}f} ± {standard_error(cell.finals(metric)):.{digits}f}"
-
-
-def median_episodes(cell: Cell) -> float:
-    """Episodes until the risk-averse rate stays at `REACHED`, in the median over seeds; infinite if it never does."""
-    after = [run.episodes_to(REACHED) for run in ended(cell)]
-    return float(np.median([math.inf if episodes is None else episodes for episodes in after]))
-
-
-def episodes_text(episodes: float) -> str:
-    """A number of episodes, or that it was not reached."""
-    return "never" if math.isinf(episodes) else f"{episodes:,.0f}"
-
-
-def listed(texts: Mapping[str, str]) -> str:
-    """What there is to say of each, once if it is the same of all."""
-    if len(texts) > 1 and len(set(texts.values())) == 1:
-        return f"each {next(iter(texts.values()))}"
-    return "; ".join(f"{name} {text}" for name, text in texts.items())
-
-
-def label(measure: str) -> str:
-    """A measure as readers know it."""
-    return measures.get(measure).label
-
-
 def about_measures(
     results: StudyResults,
     claim: str,
     items: Sequence[str],
-    held: Callable[[str, str], bool],
-    works: Callable[[str, str], bool],
+    held: Callable[[str, str], Answer],
+    works: Callable[[str, str], Answer],
     *,
     told: Callable[[Cell], str],
     beside: Sequence[str] = (),
     ranking: bool = False,
+    premise: Callable[[str], Answer] = lambda _estimator: Answer(True),
 ) -> Question:
     """A claim of some measures, others beside them for comparison."""
     by_label = {label(measure): measure for measure in items}
@@ -216,15 +212,10 @@ def about_measures(
         works=lambda estimator, item: works(estimator, by_label[item]),
         told=lambda e: listed({label(measure): told(cell_of(results, e, measure)) for measure in shown}),
         ranking=ranking,
+        premise=premise,
     )
 
 
 def cell_of(results: StudyResults, estimator: str, measure: str) -> Cell:
     """The one cell of a measure, where there is no other axis."""
     return found(find(results, estimator, measure=measure))
-
-
-def names(named: Sequence[str]) -> str:
-    """Measures as readers know them, in a row."""
-    *most, last = map(label, named)
-    return f"{', '.join(most)} and {last}"

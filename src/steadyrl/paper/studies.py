@@ -11,6 +11,7 @@ from steadyrl.paper.cheetah.claims import cheetah
 from steadyrl.paper.competitors.per_step import argue, draw
 from steadyrl.paper.gradients import bias, bias_report, variance, variance_report
 from steadyrl.paper.gradients.rows import Experiment
+from steadyrl.paper.judging import judged
 from steadyrl.paper.lunarlander.claims import lunarlander
 from steadyrl.paper.maze.best import best
 from steadyrl.paper.maze.claims import maze
@@ -53,20 +54,20 @@ class Gradients:
 STUDIES: Final[Mapping[str, Grid | Gradients]] = {
     "estimators": Gradients(bias.EXPERIMENT, bias.cases, bias_report.write),
     "gradient-variance": Gradients(variance.EXPERIMENT, variance.cases, variance_report.write),
-    "maze": Grid(maze),
+    "maze": Grid(judged(maze)),
     "maze-goal": Grid(),
     "maze-readings": Grid(),
-    "sensitivity": Grid(sensitivity),
+    "sensitivity": Grid(judged(sensitivity)),
     "maze-best": Grid(best),
     "maze-search": Grid(),
     "maze-windows": Grid(),
     "maze-lam": Grid(),
     "maze-steadiness": Grid(),
     "baselines": Grid(figures={"per_step": lambda: draw(argue())}),
-    "lunarlander": Grid(lunarlander),
+    "lunarlander": Grid(judged(lunarlander)),
     "lunarlander-sweep": Grid(),
-    "pendulum": Grid(pendulum),
-    "cheetah": Grid(cheetah),
+    "pendulum": Grid(judged(pendulum)),
+    "cheetah": Grid(judged(cheetah)),
     "baselines-lunarlander": Grid(),
 }
 """In the order of `all`: the cheap ones first."""

@@ -55,6 +55,7 @@ class RunResult:
     """Why it failed or is damaged."""
     made_on: Mapping[str, Any] = field(default_factory=dict)
     """Versions and machine, from run.json."""
+    _finals: dict[str, float | None] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> Float[Array, " rows"] | None:
         """A column; zeros for a word that never occurred where others of its kind did (path.timeout, path.long)."""
@@ -68,6 +69,11 @@ class RunResult:
 
         Where there is none, for the last updates played a perturbed policy, it is the last row.
         """
+        if name not in self._finals:  # tables, figures and claims ask for the same ones
+            self._finals[name] = self._final(name)
+        return self._finals[name]
+
+    def _final(self, name: str) -> float | None:
         column = self.column(name)
         if self.status != "finished" or column is None or self.config is None:
             return None

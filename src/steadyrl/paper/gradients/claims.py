@@ -9,15 +9,17 @@ import numpy as np
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
+from steadyrl.paper.evidence import Answer, Scores, every, higher, negated
 from steadyrl.paper.gradients.variance import Halts, VarianceRow
-from steadyrl.paper.judging import FEWEST_SEEDS, OURS, PAPER, blame, label, planned, verdict
+from steadyrl.paper.judging import OURS, PAPER, QUADRATIC, UNTESTED, blame, planned, seeds_text, verdict
+from steadyrl.paper.seeds import label
 from steadyrl.report.claims import Claim
 
-QUADRATIC: Final = ("variance", "semi_variance")
 FIRST_HIGH: Final = ("inter_quantile_range", "standard_deviation")
 LOW: Final = ("mean_deviation", "semi_standard_deviation")
 FAR: Final = 10.0
-"""A variance is far above others if it is so many times the largest of them."""
+"""A variance is far above others if it is so many times the largest of them, seed by seed."""
+LARGEST: Final = 1e300
 START: Final = 20
 """Updates up to which training has just begun, when all policies are still much the same."""
 
@@ -25,7 +27,9 @@ Numbers = dict[str, float]
 """A variance for each measure."""
 Curves = dict[str, Float[Array, " halts"]]
 """And at each halt."""
-Held = Callable[[Numbers, str], bool]
+Seeds = dict[str, Scores]
+"""For each measure, the logarithm of what its seeds had."""
+Held = Callable[[Seeds, str], Answer]
 
 
 def gradients(rows: Sequence[VarianceRow]) -> list[Claim]:
@@ -33,44 +37,61 @@ def gradients(rows: Sequence[VarianceRow]) -> list[Claim]:
     by = {e: {m: [c for c in rows if (c.estimator, c.measure) == (e, m)] for m in MEASURES} for e in (PAPER, OURS)}
     reasons = {estimator: _lacking(groups) for estimator, groups in by.items()}
     if reasons[PAPER]:
-        return [Claim(text, reasons[PAPER], "not tested") for text in (_far_text(), _first_text(), _low_text())]
+        return [Claim(text, reasons[PAPER], UNTESTED) for text in (_far_text(), _first_text(), _low_text())]
     means = {estimator: _means(groups) for estimator, groups in by.items() if not reasons[estimator]}
     at = np.array(rows[0].at)
     regular = at % Halts.every == 0
     whole, start = ({e: _typical(own, chosen) for e, own in means.items()} for chosen in (regular, at <= START))
+    by_seed = {estimator: by[estimator] for estimator in means}
+    seeds, early = ({e: _seeds(own, chosen) for e, own in by_seed.items()} for chosen in (regular, at <= START))
     first = {estimator: {m: float(own[m][0]) for m in MEASURES} for estimator, own in means.items()}
     claims = [
-        _claim(_far_text(), QUADRATIC, whole, _far, fails=True),
-        _claim(_first_text(), FIRST_HIGH, start, _first, fails=True),
-        _claim(_low_text(), LOW, whole, _low, fails=False),
+        _claim(_far_text(), QUADRATIC, whole, seeds, _far, fails=True),
+        _claim(_first_text(), FIRST_HIGH, start, early, _first, fails=True),
+        _claim(_low_text(), LOW, whole, seeds, _low, fails=False),
     ]
     told = [_halts_far(means[PAPER], regular), "", ""]
     ratios = [_ratios(first, items) for items in (QUADRATIC, FIRST_HIGH, LOW)]
     return [replace(one, measured=one.measured + a + b) for one, a, b in zip(claims, told, ratios, strict=True)]
 
 
-def _claim(text: str, items: Sequence[str], numbers: dict[str, Numbers], held: Held, *, fails: bool) -> Claim:
+def _claim(
+    text: str, items: Sequence[str], numbers: dict[str, Numbers], seeds: dict[str, Seeds], held: Held, *, fails: bool
+) -> Claim:
     """A row of the table. What is said to be high fails; nobody is to blame for what is low."""
-    found = {estimator: [held(own, item) for item in items] for estimator, own in numbers.items()}
-    works = {estimator: [h != fails for h in own] for estimator, own in found.items()}
+    answers = {estimator: {label(item): held(own, item) for item in items} for estimator, own in seeds.items()}
+    works = {e: [(negated(a) if fails else a).holds for a in own.values()] for e, own in answers.items()}
     each = zip(map(label, items), works[PAPER], works.get(OURS, [None] * len(items)), strict=True)
     whose = blame([one for one in each if fails or not one[1]], of=len(items))
     measured = _told(numbers[PAPER])
     measured += f". With our estimator: {_told(numbers[OURS])}" if OURS in numbers else ""
-    return Claim(text, measured, verdict(found[PAPER]), whose)
+    return Claim(text, measured + seeds_text(answers[PAPER]), verdict(answers[PAPER].values()), whose)
 
 
-def _far(own: Numbers, item: str) -> bool:
-    return own[item] >= FAR * max(x for measure, x in own.items() if measure not in QUADRATIC)
+def _far(own: Seeds, item: str) -> Answer:
+    others = [numbers for measure, numbers in own.items() if measure not in QUADRATIC]
+    largest = {seed: max(numbers[seed] for numbers in others) for seed in own[item]}
+    return higher(own[item], largest, margin=math.log(FAR))
 
 
-def _first(own: Numbers, item: str) -> bool:
-    others = [measure for measure in own if measure not in QUADRATIC]
-    return item in sorted(others, key=lambda measure: own[measure])[-len(FIRST_HIGH) :]
+def _first(own: Seeds, item: str) -> Answer:
+    others = [measure for measure in own if measure not in (*QUADRATIC, *FIRST_HIGH)]
+    return every(higher(own[item], own[other]) for other in others)
 
 
-def _low(own: Numbers, item: str) -> bool:
-    return own[item] < float(np.median(list(own.values())))
+def _low(own: Seeds, item: str) -> Answer:
+    middle = {seed: float(np.median([numbers[seed] for numbers in own.values()])) for seed in own[item]}
+    return higher(middle, own[item])
+
+
+def _seeds(groups: dict[str, list[VarianceRow]], chosen: Bool[BoolArray, " halts"]) -> Seeds:
+    """The logarithm of each seed's median over halts; a gradient that overflowed is as large as numbers are."""
+    return {measure: {row.seed: _typical_log(row, chosen) for row in own} for measure, own in groups.items()}
+
+
+def _typical_log(row: VarianceRow, chosen: Bool[BoolArray, " halts"]) -> float:
+    values = np.array([LARGEST if x is None else x for x in row.variance])[chosen]
+    return float(np.log(np.clip(np.median(values), 1.0 / LARGEST, LARGEST)))
 
 
 def _halts_far(means: Curves, chosen: Bool[BoolArray, " halts"]) -> str:
@@ -115,9 +136,6 @@ def _lacking(groups: dict[str, list[VarianceRow]]) -> str:
     missing = [label(measure) for measure, own in groups.items() if not own]
     if missing:
         return "not run" if len(missing) == len(groups) else f"not run: {', '.join(missing)}"
-    seeds = min(map(len, groups.values()))
-    if seeds < FEWEST_SEEDS:
-        return f"a quick look: {seeds} {'seed' if seeds == 1 else 'seeds'}, of {FEWEST_SEEDS} at the least"
     updates, whole = min(row.updates for rows in groups.values() for row in rows), planned("maze")[0].updates
     return f"a quick look: {updates:,} updates, of {whole:,} at the least" if updates < whole else ""
 
@@ -130,14 +148,18 @@ def _told(own: Numbers) -> str:
 def _far_text() -> str:
     names = " and ".join(map(label, QUADRATIC))
     others = f"{FAR:g} times the largest of the others"
-    return f"Gradient variance: {names} are far above the rest ({others}, in the median over training)"
+    return f"Gradient variance: {names} are far above the rest ({others}, seed by seed, in the median over training)"
 
 
 def _first_text() -> str:
     names = " and ".join(map(label, FIRST_HIGH))
-    return f"Gradient variance: {names} are high at first (the highest two of the others, up to update {START})"
+    return (
+        f"Gradient variance: {names} are high at first (above each of the others, seed by seed, up to update {START})"
+    )
 
 
 def _low_text() -> str:
     names = " and ".join(map(label, LOW))
-    return f"Gradient variance: {names} are low (below the median of the nine, in the median over training)"
+    return (
+        f"Gradient variance: {names} are low (below the median of the nine, seed by seed, in the median over training)"
+    )

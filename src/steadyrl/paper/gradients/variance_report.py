@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.ground.shapes import Array, Float
-from steadyrl.paper.gradients.claims import FIRST_HIGH, QUADRATIC, gradients
+from steadyrl.paper.gradients.claims import FIRST_HIGH, gradients
 from steadyrl.paper.gradients.variance import VarianceRow
+from steadyrl.paper.judging import QUADRATIC
 from steadyrl.report import _style
 from steadyrl.report._curves import add_legend
 from steadyrl.report.claims import markdown, write_claims

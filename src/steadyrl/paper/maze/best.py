@@ -2,14 +2,15 @@
 
 from typing import Final
 
-from steadyrl.paper.judging import FEWEST_SEEDS, OURS, PAPER, verdict
-from steadyrl.paper.maze.words import LONG_WAY, long_way
+from steadyrl.paper.judging import OURS, PAPER, UNTESTED, verdict
+from steadyrl.paper.maze.words import LONG_WAY, MOST_SEEDS, long_way
+from steadyrl.paper.seeds import ended, mean, scores, share_text, successes
 from steadyrl.report.claims import Claim
 from steadyrl.studies.results import Cell, StudyResults
 
 OUR_CLAIM: Final = (
     "With one learning rate for all and one lambda a measure, all nine take the long way under all four noises "
-    f"(mean final risk-averse rate over seeds at least {LONG_WAY:g})"
+    f"({MOST_SEEDS})"
 )
 
 
@@ -20,15 +21,15 @@ def best(results: StudyResults) -> list[Claim]:
 
 def _claim(results: StudyResults, estimator: str, claim: str) -> Claim:
     cells = [cell for cell in results.cells if cell.values.get("estimator") == estimator]
-    if not cells or any(len(cell.finished) < FEWEST_SEEDS for cell in cells):
-        return Claim(claim, f"a quick look: fewer than {FEWEST_SEEDS} finished seeds in some cells", "not tested")
+    if not cells or not all(ended(cell) for cell in cells):
+        return Claim(claim, "some cells have no finished runs", UNTESTED)
     works = [long_way(cell) for cell in cells]
-    seeds = sum(int((cell.finals("risk_averse") >= LONG_WAY).sum()) for cell in cells)
-    of = sum(len(cell.finished) for cell in cells)
-    measured = f"{sum(works)} of {len(cells)} cells, {seeds} of {of} runs; {_returns(cells)}"
+    runs = share_text(sum(successes(cell, LONG_WAY) for cell in cells), sum(len(ended(cell)) for cell in cells))
+    decided = sum(answer.holds is True for answer in works)
+    measured = f"{decided} of {len(cells)} cells; over all, {runs}; {_returns(results, cells)}"
     return Claim(claim, measured, verdict(works))
 
 
-def _returns(cells: list[Cell]) -> str:
-    returns = [float(cell.finals("return").mean()) for cell in cells if long_way(cell)]
+def _returns(results: StudyResults, cells: list[Cell]) -> str:
+    returns = [mean(scores(results, cell, "return")) for cell in cells if long_way(cell).holds]
     return f"return of the cells that do: {min(returns):.1f} to {max(returns):.1f}" if returns else "none does"

@@ -4,74 +4,74 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
+from steadyrl.estimators.paper import MEASURES
 from steadyrl.ground.errors import RunError
+from steadyrl.paper.evidence import Answer, every, higher, negated, sooner
 from steadyrl.paper.judging import (
+    LAMBDA,
+    LAMBDA_AND_ESTIMATOR,
+    MEASURE,
     OURS,
-    REACHED,
+    PAPER,
+    QUADRATIC,
     STEADY,
     Question,
-    episodes_text,
     find,
     found,
-    judge,
-    label,
-    listed,
-    median_episodes,
 )
 from steadyrl.paper.maze.cost import cost
 from steadyrl.paper.maze.words import (
-    LONG_WAY,
+    MOST_SEEDS,
     NOISES,
     SLOWER,
     WEAKER,
-    is_weaker,
     long_way,
     named,
     rate_text,
     speed_text,
-    stable,
+    weaker,
 )
-from steadyrl.report.claims import Claim
+from steadyrl.paper.seeds import REACHED, episodes_text, label, listed, median, rates, waits
 from steadyrl.studies.results import Cell, StudyResults, read
 
 FASTEST: Final = "cvar_deviation"
+BETTER: Final = {"standard_deviation": "variance", "semi_standard_deviation": "semi_variance"}
+"""A square root does better than what is under it."""
 BEST: Final = "maze-best"
 """The study of our settings, with other lambdas, if it is beside this one."""
-EACH_SEED: Final = f"every seed's final risk-averse rate at least {LONG_WAY:g}"
-EACH_MEAN: Final = f"mean final risk-averse rate over seeds at least {LONG_WAY:g}"
 
-Works = Callable[[Cell], bool]
+Held = Callable[[Cell], Answer]
+Remark = Callable[[str, str], str]
+"""Of a measure and a noise that fail with either estimator: whose failure is it?"""
 
 
-def maze(results: StudyResults) -> list[Claim]:
-    """Claims about the study `maze`."""
-    by_noise = partial(_by_noise, results, _works_elsewhere(results))
-    weaker = partial(_weaker, results, _works_elsewhere(results))
-    steady = f"is stable and risk-averse under all four noises ({EACH_SEED})"
-    well = f"does well on Gaussian and Handcraft ({EACH_MEAN})"
-    questions = [
-        *(by_noise(measure, NOISES, steady, stable, stable) for measure in STEADY),
+def maze(results: StudyResults) -> list[Question]:
+    """What is claimed of the study `maze`."""
+    remark = _remark(results)
+    by_noise, weak = partial(_by_noise, results, remark), partial(_weaker, results, remark)
+    steady = f"is stable and risk-averse under all four noises ({MOST_SEEDS})"
+    fails = f"fails or is unstable (not: {MOST_SEEDS})"
+    return [
+        _seven(results),
+        *(by_noise(measure, NOISES, steady, long_way) for measure in STEADY),
         _fastest(results),
-        *(
-            by_noise(measure, NOISES, f"fails or is unstable (not {EACH_SEED})", lambda cell: not stable(cell), stable)
-            for measure in ("variance", "semi_variance")
+        *(by_noise(measure, NOISES, fails, lambda cell: negated(long_way(cell))) for measure in QUADRATIC),
+        by_noise(
+            "standard_deviation",
+            ("gaussian", "handcraft"),
+            f"does well on Gaussian and Handcraft ({MOST_SEEDS})",
+            long_way,
         ),
-        by_noise("standard_deviation", ("gaussian", "handcraft"), well, long_way, long_way),
-        weaker("standard_deviation", ("pareto", "uniform")),
-        weaker("inter_quantile_range", ("uniform", "handcraft")),
-        weaker("mean_median_deviation", ("uniform", "handcraft")),
+        weak("standard_deviation", ("pareto", "uniform")),
+        weak("inter_quantile_range", ("uniform", "handcraft")),
+        weak("mean_median_deviation", ("uniform", "handcraft")),
+        *(_better(results, root, square) for root, square in BETTER.items()),
+        cost(results),
     ]
-    return [*(judge(results, question) for question in questions), cost(results)]
 
 
 def _by_noise(
-    results: StudyResults,
-    elsewhere: Callable[[str, str], bool],
-    measure: str,
-    noises: Sequence[str],
-    claim: str,
-    held: Works,
-    works: Works,
+    results: StudyResults, remark: Remark, measure: str, noises: Sequence[str], claim: str, held: Held
 ) -> Question:
     """A claim of one measure that is judged cell by cell."""
     cell = partial(_cell, results, measure)
@@ -80,20 +80,43 @@ def _by_noise(
         [named(noise) for noise in noises],
         needed=lambda estimator: [find(results, estimator, measure=measure, noise=noise) for noise in noises],
         held=lambda estimator, noise: held(cell(estimator, noise)),
-        works=lambda estimator, noise: works(cell(estimator, noise)),
-        told=lambda estimator: listed({named(noise): rate_text(cell(estimator, noise)) for noise in noises}),
-        remark=partial(_remark, elsewhere, measure),
+        works=lambda estimator, noise: long_way(cell(estimator, noise)),
+        told=lambda estimator: listed({named(noise): rate_text(results, cell(estimator, noise)) for noise in noises}),
+        remark=partial(remark, measure),
     )
 
 
-def _weaker(
-    results: StudyResults, elsewhere: Callable[[str, str], bool], measure: str, noises: Sequence[str]
-) -> Question:
-    """Weaker than under Gaussian noise."""
+def _seven(results: StudyResults) -> Question:
+    """All but the quadratic ones, whatever the noise."""
+    by_label = {label(measure): measure for measure in MEASURES if measure not in QUADRATIC}
+
+    def works(estimator: str, item: str) -> Answer:
+        return every(long_way(_cell(results, by_label[item], estimator, noise)) for noise in NOISES)
+
+    def told(estimator: str) -> str:
+        counts = {}
+        for name, measure in by_label.items():
+            good = [noise for noise in NOISES if long_way(_cell(results, measure, estimator, noise)).holds]
+            counts[name] = f"{len(good)} of {len(NOISES)} noises"
+        return listed(counts)
+
+    return Question(
+        f"Maze: all but {' and '.join(map(label, QUADRATIC))} find risk-averse policies under all four noises "
+        f"({MOST_SEEDS})",
+        list(by_label),
+        needed=lambda e: [find(results, e, measure=m, noise=noise) for m in by_label.values() for noise in NOISES],
+        held=works,
+        works=works,
+        told=told,
+    )
+
+
+def _weaker(results: StudyResults, remark: Remark, measure: str, noises: Sequence[str]) -> Question:
+    """Weaker than under Gaussian noise, where it has to work for that to mean anything."""
     cell, shown = partial(_cell, results, measure), ("gaussian", *noises)
 
-    def held(estimator: str, noise: str) -> bool:
-        return is_weaker(cell(estimator, noise), cell(estimator, "gaussian"))
+    def held(estimator: str, noise: str) -> Answer:
+        return weaker(results, cell(estimator, noise), cell(estimator, "gaussian"))
 
     claim = (
         f"Maze: {label(measure)} is weaker on {' and '.join(map(named, noises))} than on Gaussian, where it works "
@@ -105,36 +128,33 @@ def _weaker(
         [named(noise) for noise in noises],
         needed=lambda estimator: [find(results, estimator, measure=measure, noise=noise) for noise in shown],
         held=held,
-        works=lambda estimator, noise: long_way(cell(estimator, noise)) and not held(estimator, noise),
-        told=lambda estimator: listed({named(noise): speed_text(cell(estimator, noise)) for noise in shown}),
-        remark=partial(_remark, elsewhere, measure),
+        works=lambda estimator, noise: every([long_way(cell(estimator, noise)), negated(held(estimator, noise))]),
+        told=lambda estimator: listed({named(noise): speed_text(results, cell(estimator, noise)) for noise in shown}),
+        remark=partial(remark, measure),
+        premise=lambda estimator: long_way(cell(estimator, "gaussian")),
     )
 
 
 def _fastest(results: StudyResults) -> Question:
-    """One of the four that the paper calls stable, against the other three."""
+    """One of the four that the paper calls stable, against the other three, seed by seed."""
     others = [measure for measure in STEADY if measure != FASTEST]
 
-    def speed(estimator: str, noise: str, measure: str = FASTEST) -> float:
-        return median_episodes(_cell(results, measure, estimator, noise))
+    def times(estimator: str, noise: str, measure: str = FASTEST) -> dict[int, float]:
+        return waits(_cell(results, measure, estimator, noise))
 
-    def best_other(estimator: str, noise: str) -> str:
-        return min(others, key=lambda measure: speed(estimator, noise, measure))
-
-    def first(estimator: str, noise: str) -> bool:
-        return speed(estimator, noise) < speed(estimator, noise, best_other(estimator, noise))
+    def first(estimator: str, noise: str) -> Answer:
+        return every(sooner(times(estimator, noise), times(estimator, noise, other)) for other in others)
 
     def told(estimator: str) -> str:
         texts = {}
         for noise in NOISES:
-            best = best_other(estimator, noise)
-            own, next_best = (episodes_text(speed(estimator, noise, measure)) for measure in (FASTEST, best))
-            texts[named(noise)] = f"{own} against {next_best} ({label(best)})"
+            all_times = {m: episodes_text(median(times(estimator, noise, m))) for m in (FASTEST, *others)}
+            texts[named(noise)] = ", ".join(f"{label(m)} {text}" for m, text in all_times.items())
         return listed(texts)
 
     claim = (
-        f"Maze: of these four, {label(FASTEST)} learns slightly faster (fewest episodes, in the median over seeds, "
-        f"until the risk-averse rate stays at {REACHED:g}; by how much is not judged)"
+        f"Maze: of these four, {label(FASTEST)} learns slightly faster (in most seeds sooner than each of the others "
+        f"until the risk-averse rate stays at {REACHED:g}; shown are medians of episodes)"
     )
     return Question(
         claim,
@@ -147,24 +167,47 @@ def _fastest(results: StudyResults) -> Question:
     )
 
 
+def _better(results: StudyResults, root: str, square: str) -> Question:
+    """A higher risk-averse rate, seed by seed."""
+
+    def held(estimator: str, noise: str) -> Answer:
+        first, second = (rates(results, _cell(results, measure, estimator, noise)) for measure in (root, square))
+        return higher(first, second)
+
+    def told(estimator: str) -> str:
+        cells = {n: [rate_text(results, _cell(results, m, estimator, n)) for m in (root, square)] for n in NOISES}
+        return listed({named(noise): " against ".join(texts) for noise, texts in cells.items()})
+
+    return Question(
+        f"Maze: {label(root)} performs better than {label(square)} (higher final risk-averse rates, seed by seed)",
+        [named(noise) for noise in NOISES],
+        needed=lambda e: [find(results, e, measure=measure, noise=n) for measure in (root, square) for n in NOISES],
+        held=held,
+        works=held,
+        told=told,
+        ranking=True,
+    )
+
+
 def _cell(results: StudyResults, measure: str, estimator: str, noise: str) -> Cell:
     return found(find(results, estimator, measure=measure, noise=noise.lower()))
 
 
-def _works_elsewhere(results: StudyResults) -> Callable[[str, str], bool]:
-    """Does a measure take the long way under a noise in the study of our settings, which has other lambdas?"""
+def _remark(results: StudyResults) -> Remark:
+    """Does another lambda work, in the study of our settings? With the paper's estimator, or with ours alone?"""
     folder = results.folder.parent / BEST
     try:
         best = read(folder) if (folder / "study.json").is_file() else None
     except RunError:  # it is no part of this study
         best = None
 
-    def works(measure: str, noise: str) -> bool:
-        cell = None if best is None else find(best, OURS, measure=measure, noise=noise.lower())
-        return cell is not None and long_way(cell)
+    def works(estimator: str, measure: str, noise: str) -> bool:
+        cell = None if best is None else find(best, estimator, measure=measure, noise=noise.lower())
+        return cell is not None and long_way(cell).holds is True
 
-    return works
+    def remark(measure: str, noise: str) -> str:
+        if works(PAPER, measure, noise):
+            return f"{LAMBDA}: see {BEST}"
+        return f"{LAMBDA_AND_ESTIMATOR}: see {BEST}" if works(OURS, measure, noise) else MEASURE
 
-
-def _remark(elsewhere: Callable[[str, str], bool], measure: str, noises: Sequence[str]) -> str:
-    return f", for another lambda works: see {BEST}" if all(elsewhere(measure, noise) for noise in noises) else ""
+    return remark

@@ -1,14 +1,27 @@
-"""What the words of the paper mean in the Maze: the long way, stable, weaker."""
+"""What the words of the paper mean in the Maze: the long way, weaker."""
 
 import math
 from typing import Final
 
-from steadyrl.paper.judging import ended, episodes_text, mean, median_episodes
-from steadyrl.studies.results import Cell
+from steadyrl.paper.evidence import Answer, either, higher, slower
+from steadyrl.paper.seeds import (
+    ended,
+    episodes_text,
+    mean,
+    median,
+    rates,
+    reliable,
+    scores,
+    share_text,
+    successes,
+    waits,
+)
+from steadyrl.studies.results import Cell, StudyResults
 
 NOISES: Final = ("gaussian", "pareto", "uniform", "handcraft")
 LONG_WAY: Final = 0.95
-"""A cell takes the long way if its mean final risk-averse rate over seeds is this; it is stable if every seed's is."""
+"""A seed takes the long way if its final risk-averse rate is at least this."""
+MOST_SEEDS: Final = f"more than two of three seeds end with a risk-averse rate of at least {LONG_WAY:g}"
 WEAKER: Final = 0.05
 """A final rate that is lower by this is weaker; so is one that is learned so much slower:"""
 SLOWER: Final = 1.5
@@ -19,27 +32,19 @@ TRAPPED: Final = 0.9
 """A seed is trapped if this share of its last episodes times out: a policy stuck at a wall has no variability."""
 
 
-def long_way(cell: Cell) -> bool:
-    """Is the mean final risk-averse rate high?"""
-    return mean(cell, "risk_averse") >= LONG_WAY
+def long_way(cell: Cell) -> Answer:
+    """Do most seeds take the long way?"""
+    return reliable(cell, LONG_WAY)
 
 
-def stable(cell: Cell) -> bool:
-    """Is it high in every seed?"""
-    finals = cell.finals("risk_averse")
-    return finals.size == len(ended(cell)) and bool((finals >= LONG_WAY).all())
+def weaker(results: StudyResults, cell: Cell, reference: Cell) -> Answer:
+    """Is a cell weaker than another one: a lower rate, or learned more slowly?"""
+    lower = higher(rates(results, reference), rates(results, cell), WEAKER)
+    return either([lower, slower(_learning(cell), _learning(reference), SLOWER)])
 
 
-def is_weaker(cell: Cell, reference: Cell) -> bool:
-    """Is a cell weaker than another one that works? Than one that fails, nothing is."""
-    if not long_way(reference):
-        return False
-    lower = not mean(cell, "risk_averse") > mean(reference, "risk_averse") - WEAKER
-    return lower or _learning(cell) >= SLOWER * _learning(reference)
-
-
-def _learning(cell: Cell) -> float:
-    return median_episodes(cell) * learning_rate(cell)
+def _learning(cell: Cell) -> dict[int, float]:
+    return {seed: episodes * learning_rate(cell) for seed, episodes in waits(cell).items()}
 
 
 def learning_rate(cell: Cell) -> float:
@@ -47,22 +52,24 @@ def learning_rate(cell: Cell) -> float:
     return float(cell.runs[0].settings["policy_rate"])
 
 
-def rate_text(cell: Cell) -> str:
+def rate_text(results: StudyResults, cell: Cell) -> str:
     """The final rate with its seeds; the trap and the short way by name."""
-    good = int((cell.finals("risk_averse") >= LONG_WAY).sum())
-    trapped = int((cell.finals("path.timeout") >= TRAPPED).sum())
-    parts = [f"{good} of {len(ended(cell))} seeds"] + ([f"{trapped} trapped at a wall"] if trapped else [])
+    seeds = len(ended(cell))
+    trapped = successes(cell, TRAPPED, "path.timeout")
+    parts = [share_text(successes(cell, LONG_WAY), seeds)] + ([f"{trapped} trapped at a wall"] if trapped else [])
     for metric, what in (("path.timeout", "time-outs"), ("path.short", "the short way")):
-        share = mean(cell, metric)
+        share = mean(scores(results, cell, metric))
         parts += [f"{share:.2f} {what}"] if share >= WORTH_TELLING else []
-    return f"{mean(cell, 'risk_averse'):.2f} ({', '.join(parts)})"
+    diverged = seeds - len(cell.finished)
+    parts += [f"{diverged} diverged"] if diverged else []
+    return f"{mean(rates(results, cell)):.2f} ({', '.join(parts)})"
 
 
-def speed_text(cell: Cell) -> str:
+def speed_text(results: StudyResults, cell: Cell) -> str:
     """The final rate, and how long it took to learn."""
-    episodes = median_episodes(cell)
+    episodes = median(waits(cell))
     after = "never learned" if math.isinf(episodes) else f"after {episodes_text(episodes)} episodes"
-    return f"{rate_text(cell)} {after} at rate {learning_rate(cell):g}"
+    return f"{rate_text(results, cell)} {after} at rate {learning_rate(cell):g}"
 
 
 def named(noise: str) -> str:
