@@ -1,17 +1,21 @@
-"""What is learned with so many steps: risk-neutral PPO of ours against Stable-Baselines3's, and LunarLander's landing.
+"""What is learned with so many steps: risk-neutral PPO of ours against Stable-Baselines3's, both with their defaults.
 
-    python benchmarks/learning.py [CartPole-v1] [Pendulum-v1] [steadyrl/LunarLander-v0] [--seeds 5] [--first 0]
+    python benchmarks/learning.py [ENV ...] [--seeds 5] [--first 0] [--rows learning.jsonl] [--table]
 
-Stable-Baselines3 has the settings that its collection of tuned ones (rl-baselines3-zoo) gives for the environment; ours
-for Pendulum and LunarLander were chosen on seeds from 100 on and on other episodes. Ours takes whole episodes, theirs
-whole rollouts, neither more steps than the budget. The final policies all play the same 50 episodes, with actions drawn
-and with the likeliest ones.
+Ours is `steadyrl train ENV --algorithm risk-neutral-ppo`, theirs `PPO("MlpPolicy", ENV)`, with no setting but the
+number of steps: ours ends with the episode batch that uses the budget up, so it has a few more or fewer, which the
+table says, and its rates fall with the share of the budget that is used, as a run's do with the share of its updates.
+The final policies of all play the same 50 episodes, with actions drawn and with the likeliest ones. Each finished
+run is a line of the file of rows; a run that has its line is not repeated, so the script can be stopped and started
+again. `--table` prints what is there and trains nothing; `--with-tuned` adds rl-baselines3-zoo's settings where we
+have them.
 """
 
 import argparse
+import json
 import os
 import time
-from functools import partial
+from pathlib import Path
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
 
@@ -21,42 +25,30 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 
-from steadyrl.rollouts import Batch
 from steadyrl.rollouts.episodes import episode_seeds
-from steadyrl.runs import RunConfig
 from steadyrl.runs.build import make_collector, make_learner, maker
-from steadyrl.runs.evaluation import readings
+from steadyrl.runs.checks import config_from
 
 EPISODES, EVALUATION = 50, 2**31
 """How many episodes are played in the end, and the seed they follow from."""
-SMALL = {"algorithm": "ppo", "lam": 0.0, "hidden": (64, 64), "activation": "tanh", "output_gain": 0.1}
-OURS = {
-    "CartPole-v1": (
-        100_000,
-        SMALL
-        | {"n": 8, "inner_updates": 10, "minibatches": 8, "gamma": 0.98, "gae_lambda": 0.9}
-        | {"policy_rate": 1e-3, "value_rate": 1e-3},
-    ),
-    "Pendulum-v1": (
-        100_000,
-        SMALL
-        | {"n": 20, "inner_updates": 10, "minibatches": 32, "gamma": 0.95, "gae_lambda": 0.95, "activation": "relu"}
-        | {"policy_rate": 5e-4, "value_rate": 1e-3, "initial_log_std": -0.7, "tanh_mean": False},
-    ),
-    "steadyrl/LunarLander-v0": (
-        1_000_000,
-        {"algorithm": "ppo", "lam": 0.0, "n": 30, "inner_updates": 6, "minibatches": 64}
-        | {"gamma": 0.999, "gae_lambda": 0.98, "policy_rate": 3e-4, "value_rate": 1e-3},
-    ),
+BUDGETS = {
+    "CartPole-v1": 100_000,
+    "Acrobot-v1": 100_000,
+    "Pendulum-v1": 100_000,
+    "MountainCarContinuous-v0": 100_000,
+    "LunarLander-v3": 500_000,
+    "Hopper-v5": 500_000,
+    "HalfCheetah-v5": 500_000,
 }
-"""Steps, and the fields of a RunConfig."""
+"""Steps of each environment."""
+OURS, THEIRS, TUNED = "steadyrl", "Stable-Baselines3", "Stable-Baselines3, tuned"
 
 
 def falling(start):
     return lambda left: left * start
 
 
-THEIRS = {
+ZOO = {
     "CartPole-v1": (
         8,
         {"n_steps": 32, "batch_size": 256, "n_epochs": 20, "gamma": 0.98, "gae_lambda": 0.8, "ent_coef": 0.0}
@@ -68,100 +60,109 @@ THEIRS = {
         | {"clip_range": 0.2, "use_sde": True, "sde_sample_freq": 4},
     ),
 }
-"""Environments side by side, and the arguments of PPO."""
-ALIKE = {"Pendulum-v1": {"gamma": 0.95, "policy_kwargs": {"activation_fn": torch.nn.ReLU}}}
-"""What is changed of these to see how much of a difference our choice of gamma and activation makes."""
+"""Environments side by side, and the arguments of PPO, as the collection has them."""
 
 
-class Likeliest:
-    """A policy that always takes its likeliest action."""
-
-    def __init__(self, policy):
-        self.policy, self.uniforms_per_action = policy, policy.uniforms_per_action
-
-    def act(self, observations, _uniforms):
-        return self.policy.predict(observations)
-
-
-def ours(env, budget, fields, seed):
-    """Train on at most so many steps; steps, and the batches of both evaluations."""
-    config = RunConfig(env, seed=seed, **fields)
+def ours(env, budget, seed):
+    """Train on so many steps; steps, and the mean returns of both evaluations."""
+    config = config_from({"env": env, "algorithm": "risk-neutral-ppo", "seed": seed})
     collector = make_collector(config, maker(config))
     learner = make_learner(config, collector.observation_space, collector.action_space)
     steps = iteration = 0
-    while steps + config.n * collector.limit <= budget:
+    while steps < budget:
+        learner.updates = max(iteration, 1) * budget / steps if steps else 10**9
         batch = collector.collect(learner.policy, config.n, seed, iteration)
         learner.update(batch, iteration)
         steps, iteration = steps + batch.steps, iteration + 1
-    policies = learner.policy, Likeliest(learner.policy)
-    batches = [collector.collect(policy, EPISODES, EVALUATION, 0) for policy in policies]
     collector.close()
-    return steps, batches
+    return steps, [play(learner.policy.predict, env, deterministic) for deterministic in (False, True)]
 
 
-def theirs(env, budget, envs, options, seed):
+def theirs(env, budget, seed, envs=1, **options):
     """Train on so many steps; steps, and the mean returns of both evaluations."""
     model = PPO("MlpPolicy", make_vec_env(env, envs, seed=seed), seed=seed, device="cpu", **options)
-    model.learn(budget // (envs * model.n_steps) * envs * model.n_steps)  # whole rollouts only
-    return model.num_timesteps, [play(model, env, deterministic) for deterministic in (False, True)]
+    model.learn(budget)
+
+    def predict(observation, deterministic):
+        return model.predict(observation, deterministic=deterministic)[0]
+
+    return model.num_timesteps, [play(predict, env, deterministic) for deterministic in (False, True)]
 
 
-def play(model, name, deterministic):
+def play(predict, name, deterministic):
+    """The mean return of the episodes that all policies are evaluated with."""
     env, returns = gym.make(name), []
     for seed in episode_seeds(EVALUATION, 0, EPISODES):
         observation, _ = env.reset(seed=seed)
         total, over = 0.0, False
         while not over:
-            action, _ = model.predict(observation, deterministic=deterministic)
-            observation, reward, terminated, truncated, _ = env.step(action)
+            observation, reward, terminated, truncated, _ = env.step(predict(observation, deterministic))
             total, over = total + float(reward), terminated or truncated
         returns.append(total)
     return float(np.mean(returns))
 
 
-def spread(values, form):
+def trials(env, with_tuned):
+    """By name, a function of the seed."""
+    budget = BUDGETS[env]
+    found = {OURS: lambda seed: ours(env, budget, seed), THEIRS: lambda seed: theirs(env, budget, seed)}
+    if with_tuned and env in ZOO:
+        envs, options = ZOO[env]
+        found[TUNED] = lambda seed: theirs(env, budget, seed, envs, **options)
+    return found
+
+
+def train(envs, seeds, path, with_tuned):
+    """Every run that has no row yet, seed by seed."""
+    done = {(row["env"], row["who"], row["seed"]) for row in rows_of(path)}
+    for seed in seeds:
+        for env in envs:
+            for who, trial in trials(env, with_tuned).items():
+                if (env, who, seed) in done:
+                    continue
+                start = time.process_time()
+                steps, (drawn, likeliest) = trial(seed)
+                row = {"env": env, "who": who, "seed": seed, "steps": steps, "drawn": drawn, "likeliest": likeliest}
+                with path.open("a") as file:
+                    file.write(json.dumps(row | {"seconds": round(time.process_time() - start)}) + "\n")
+                print(row, flush=True)
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def spread(values):
     """Mean over seeds, and the worst and the best of them."""
-    return f"{np.mean(values):{form}} ({min(values):{form}} to {max(values):{form}})"
+    return f"{np.mean(values):.1f} ({min(values):.1f} to {max(values):.1f})"
 
 
-def report(what, trial, seeds):
-    """A row of returns; if the environment says how a flight ended, a row for each of its words."""
-    start, trials = time.process_time(), [trial(seed) for seed in seeds]
-    seconds = (time.process_time() - start) / len(seeds)
-    returns = [[mean_return(found) for found in pair] for _, pair in trials]
-    shown = " | ".join(spread(column, ".1f") for column in zip(*returns, strict=True))
-    print(f"| {what} | {max(steps for steps, _ in trials):,} | {shown} | {seconds:.0f} |", flush=True)
-    ends = [[readings(found) if isinstance(found, Batch) else {} for found in pair] for _, pair in trials]
-    for name in ("landed", "grounded", "timeout"):
-        if name in ends[0][0]:
-            shown = " | ".join(spread([end[name] for end in column], ".0%") for column in zip(*ends, strict=True))
-            print(f"| {name} | | {shown} | |", flush=True)
-
-
-def mean_return(found):
-    return float(found.rewards.sum(axis=1).mean()) if isinstance(found, Batch) else found
+def table(rows):
+    head = ("environment", "PPO of", "steps", "actions drawn", "likeliest actions", "seeds", "CPU seconds")
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for env in dict.fromkeys(row["env"] for row in rows):
+        for who in (OURS, THEIRS, TUNED):
+            own = [row for row in rows if (row["env"], row["who"]) == (env, who)]
+            if own:
+                steps, seconds = (np.mean([row[name] for row in own]) for name in ("steps", "seconds"))
+                returns = [spread([row[name] for row in own]) for name in ("drawn", "likeliest")]
+                print(f"| {env} | {who} | {steps:,.0f} | {' | '.join(returns)} | {len(own)} | {seconds:.0f} |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("envs", nargs="*", default=list(OURS), metavar="ENV", help="default: all three")
+    parser.add_argument("envs", nargs="*", default=list(BUDGETS), metavar="ENV", help="default: all of them")
     parser.add_argument("--seeds", type=int, default=5, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
+    parser.add_argument("--rows", type=Path, default=Path("learning.jsonl"), help="where finished runs are kept")
+    parser.add_argument("--table", action="store_true", help="print the table of the rows there are, train nothing")
+    parser.add_argument("--with-tuned", action="store_true", help="Stable-Baselines3 with tuned settings too")
     arguments = parser.parse_args()
-    seeds = range(arguments.first, arguments.first + arguments.seeds)
     torch.set_num_threads(1)
-    print("# What is learned")
-    for env in arguments.envs:
-        budget, fields = OURS[env]
-        print(f"\n## {env}: undiscounted return of {EPISODES} episodes, mean of {len(seeds)} seeds (worst to best)\n")
-        print("| | steps | actions drawn | likeliest actions | CPU seconds |\n|---|---|---|---|---|")
-        report("steadyrl PPO", partial(ours, env, budget, fields), seeds)
-        if env in THEIRS:
-            envs, options = THEIRS[env]
-            report("Stable-Baselines3 PPO", partial(theirs, env, budget, envs, options), seeds)
-            if env in ALIKE:
-                alike = partial(theirs, env, budget, envs, options | ALIKE[env])
-                report("Stable-Baselines3 PPO, our gamma and activation", alike, seeds)
+    if not arguments.table:
+        seeds = range(arguments.first, arguments.first + arguments.seeds)
+        train(arguments.envs, seeds, arguments.rows, arguments.with_tuned)
+    table(rows_of(arguments.rows))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import os
 import platform
 import sys
 import time
-from dataclasses import replace
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
 
@@ -26,16 +25,14 @@ import steadyrl
 from steadyrl.actors.network import NetworkActor
 from steadyrl.actors.options import NetworkOptions, TableOptions
 from steadyrl.actors.table import TableActor
-from steadyrl.algorithms.ppo import PPO, Inner, PPOOptions
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
-from steadyrl.algorithms.weights import step_weights
+from steadyrl.algorithms.weights import mean_weights
 from steadyrl.policies.networks import CategoricalNetwork
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts import Collector
 from steadyrl.rollouts.returns import discounted_returns, reward_to_go
 
 NOISES = ("gaussian", "pareto", "uniform", "handcraft")
-PPO_RATES = NetworkOptions(policy_rate=3e-4, value_rate=3e-3, max_grad_norm=0.5)
 FRESH = 1_000_003
 """Seed of the batches that are measured, apart from those that are learned from."""
 LANDER = {"n": 30, "updates": 150, "snapshots": (50, 100, 150), "batches": 40, "fit": 20}
@@ -66,17 +63,11 @@ def ratio(some, others):
     return f"{a.sum() / b.sum():.2f} ± {error:.2f}"
 
 
-def product(some, others):
-    """E[g] . E[h], without bias: over pairs of different batches."""
-    k = len(some)
-    return (some.sum(axis=0) @ others.sum(axis=0) - (some * others).sum()) / (k * (k - 1))
-
-
 def penalty_parts(gamma, batch, values, penalty):
     """Weights of the mean part of REINFORCE's update and lam c, both (n, T), and c."""
     returns, to_go = discounted_returns(batch.rewards, gamma), reward_to_go(batch.rewards, gamma)
-    c = penalty.coefficients(returns)
-    mean = step_weights(to_go, values, 0.0, gamma)
+    c = penalty.coefficients(returns).own  # the influence estimator has no other part
+    mean = mean_weights(to_go, values, gamma)
     return mean, penalty.lam * c[:, None] * np.ones_like(values), c
 
 
@@ -145,67 +136,7 @@ def lander_baseline(size):
         collector.close()
 
 
-# 2. PPO: the penalty as a reward
-
-
-def lander_reward(size):
-    """The gradient of PPO's first inner step, where "one", "product" and "surrogate" are the same."""
-    head = ("after updates", "gae_lambda", "penalty", "variance", "signal to noise", "cosine with the first row")
-    table("### PPO on LunarLander, gini_deviation, lam 0.6, raw advantages", head)
-    shared = {"gamma": 0.999, "normalise_advantages": False, "inner_updates": 5, "value_epochs": 2}
-    options = PPOOptions(lam=0.6, ratio="surrogate", penalty_baseline=True, kl_stop=0.02, **shared)
-    learner, collector = lander(options, PPO_RATES, kind=PPO)
-    for k in range(max(size["snapshots"])):
-        learner.update(collector.collect(learner.policy, size["n"], 0, k), k)
-        if k + 1 in size["snapshots"][1:]:
-            batches = [
-                collector.collect(learner.policy, size["n"], FRESH, j) for j in range(size["fit"] + size["batches"])
-            ]
-            first = None
-            for gae in (0.95, 1.0):
-                for name in ("surrogate", "surrogate, b", "reward"):
-                    wanted = replace(options, gae_lambda=gae, ratio=name.split(",")[0], penalty_baseline="," in name)
-                    found = fitted_gradients(wanted, learner.state(), batches, size["fit"])
-                    first = found if first is None else first
-                    row(k + 1, gae, name, ratio(found, first), *direction(found, first))
-    collector.close()
-
-
-def fitted_gradients(options, state, batches, fit):
-    """With value function and b fitted to the first batches at the frozen policy, the gradients of the others."""
-    learner, collector = lander(options, PPO_RATES, kind=PPO)
-    learner.restore(state)
-    collector.close()
-    gradients = []
-    for k, batch in enumerate(batches):
-        inner = Inner(learner, batch, discounted_returns(batch.rewards, options.gamma))
-        every = np.arange(batch.steps)
-        if k >= fit:
-            gradients.append(first_step(learner.actor, inner, batch))
-            continue
-        for _ in range(15):
-            inner.steps.fit_values(every, inner.targets)
-        if learner.critic is not None:
-            learner.critic.learn(batch, inner.own)
-    return np.array(gradients)
-
-
-def first_step(actor, inner, batch):
-    """The gradient of the first inner step, at which no ratio has left its range; over steps, as PPO averages."""
-    weights, penalties = np.zeros(batch.rewards.shape), inner.penalties()
-    weights[batch.mask] = inner.advantages - (0.0 if penalties is None else penalties)
-    return actor.gradient(batch, weights) * batch.n / batch.steps
-
-
-def direction(found, first):
-    """|E[g]|^2 over the variance of one batch's g, and the cosine of E[g] with another's; "?" where noise hides it."""
-    square, other = product(found, found), product(first, first)
-    noise = spread(found).sum() / (len(found) - 1)
-    hidden = square <= 0 or other <= 0
-    return f"{square / noise:.3f}", "?" if hidden else f"{product(found, first) / np.sqrt(square * other):.2f}"
-
-
-# 3. A lam without units
+# 2. A lam without units
 
 
 def maze_run(learner, noise, size, seed):
@@ -273,7 +204,7 @@ def lander_unit_free(size):
         row(measure, shown, rate, f"{rows[0, 2]:.4f}", f"{mean[0]:.0f}", f"{mean[4]:.0f}", f"{mean[3]:.2f}")
 
 
-# 4. The constraint
+# 3. The constraint
 
 
 def maze_constraint(size):
@@ -296,7 +227,6 @@ def lander_constraint(size):
 
 SECTIONS = {
     "penalty_baseline": ("The baseline of the penalty", maze_baseline, lander_baseline),
-    "ratio": ("The penalty as a reward", lander_reward),
     "unit_free": ("A lam without units", maze_unit_free, lander_unit_free),
     "constraint": ("The constraint", maze_constraint, lander_constraint),
 }
@@ -311,7 +241,7 @@ def versions():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="much less of everything")
-    parser.add_argument("--only", choices=SECTIONS, help="one of the four")
+    parser.add_argument("--only", choices=SECTIONS, help="one of the three")
     chosen, began = parser.parse_args(), time.process_time()
     torch.set_num_threads(1)
     on_lander, on_maze = dict(LANDER), dict(MAZE)

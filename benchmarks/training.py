@@ -171,7 +171,7 @@ def flown(updates):
     one = lander()
     rates = NetworkOptions(1e-3, 1e-3, max_grad_norm=0.5)
     actor = NetworkActor(one.learner.policy, ValueNetwork(one.collector.observation_space), rates)
-    pilot = PPO(actor, PPOOptions(lam=0.0, inner_updates=8, minibatches=32))
+    pilot = PPO(actor, PPOOptions(lam=0.0, inner_updates=8, minibatch_size=200))
     for k in range(updates):
         pilot.update(one.collector.collect(pilot.policy, LANDERS, 0, k), k)
     return one
@@ -203,7 +203,9 @@ def cheetah(parts, lam):
     spaces, shape = (collector.observation_space, collector.action_space), {"hidden": (256, 256)}
     policy, value = GaussianNetwork(*spaces, **shape), ValueNetwork(spaces[0], **shape)
     actor = NetworkActor(policy, value, NetworkOptions(STILL, STILL, max_grad_norm=0.5))
-    return Ours(PPO(actor, PPOOptions(lam=lam, inner_updates=10, minibatches=parts)), collector, CHEETAHS)
+    return Ours(
+        PPO(actor, PPOOptions(lam=lam, inner_updates=10, minibatch_size=500 * CHEETAHS // parts)), collector, CHEETAHS
+    )
 
 
 def cheetah_rows(parts, repetitions):

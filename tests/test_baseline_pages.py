@@ -13,7 +13,7 @@ from steadyrl.algorithms import AlgorithmOptions, get
 from steadyrl.algorithms.registry import BUILT_IN
 from steadyrl.cli import main
 from steadyrl.ground.option import options_of
-from steadyrl.studies import preset
+from steadyrl.paper.presets import preset
 from tests.test_docs import FENCE, run_python
 
 ROOT = Path(__file__).parents[1]
@@ -134,7 +134,9 @@ def own_options(algorithm: str) -> set[str]:
 def default(algorithm: str, option: str) -> str:
     """As a page writes it."""
     value = options_of(get(algorithm).Options)[option].default
-    return "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value:g}"
+    if isinstance(value, bool | str):
+        return str(value).lower()
+    return "none" if value is None else f"{value:g}"
 
 
 @pytest.mark.parametrize("name", NAMES)

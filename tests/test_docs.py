@@ -27,7 +27,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 RUN = (
     "index", "theory", "measures", *(f"measures/{page.stem}" for page in sorted((DOCS / "measures").glob("*.md"))),
-    "estimators", "rollouts", "algorithms", "command-line", "frontier", "integrations", "own-loop",
+    "estimators", "rollouts", "algorithms", "command-line", "frontier", "integrations", "own-loop", "own-network",
 )  # fmt: skip
 FENCE = re.compile(r"^```([\w-]*)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"# -> ?(.*)$")

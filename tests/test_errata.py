@@ -20,6 +20,8 @@ from scipy.optimize import brentq
 from steadyrl import measures
 from steadyrl.estimators import influence, paper
 from steadyrl.measures import Measure
+from steadyrl.policies.tabular import softmax
+from tests.algorithms import mdp
 
 DOCS = Path(__file__).parents[1] / "docs" / "errata.md"
 
@@ -496,6 +498,80 @@ def test_16_with_an_atom_at_the_median_the_conditional_formula_fails_and_the_inf
     assert abs(printed - exact) > 0.1 * abs(exact)
 
 
+# 17. The gradient of the mean. Every trajectory of a small MDP, with its probability.
+
+
+def mean_gradients(value: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each trajectory its probability, return times score, and sum_t gamma^t (reward-to-go - V) times score."""
+    trajectories, pi = mdp.enumerate_all(), softmax(mdp.THETA)
+    batch, returns = trajectories.batch, trajectories.returns()
+    by_return, by_step = np.zeros((2, batch.n, *pi.shape))
+    for i, steps in enumerate(batch.lengths):
+        for t in range(steps):
+            s, a = batch.observations[i, t], batch.actions[i, t]
+            score = np.zeros_like(pi)
+            score[s] = np.eye(2)[a] - pi[s]
+            to_go = sum(mdp.GAMMA ** (u - t) * batch.rewards[i, u] for u in range(t, steps))
+            by_return[i] += returns[i] * score
+            by_step[i] += mdp.GAMMA**t * (to_go - value[s]) * score
+    return trajectories.probabilities(mdp.THETA), by_return, by_step
+
+
+@pytest.mark.parametrize("value", [[0.0, 0.0, 0.0], [3.0, -7.0, 0.5]])
+def test_17_both_gradients_of_the_mean_have_the_same_expectation(value):
+    p, by_return, by_step = mean_gradients(np.array(value))
+    np.testing.assert_allclose(np.tensordot(p, by_step, 1), np.tensordot(p, by_return, 1), atol=1e-12)
+    assert np.abs(np.tensordot(p, by_return, 1)).max() > 0.05
+
+
+def test_17_but_not_the_same_variance():
+    p, by_return, by_step = mean_gradients(np.array([3.5, 2.5, -3.0]))
+
+    def spread(gradients: np.ndarray) -> float:
+        return float(np.sum(np.tensordot(p, gradients**2, 1) - np.tensordot(p, gradients, 1) ** 2))
+
+    assert spread(by_step) < spread(by_return) / 1.5
+
+
+# 18. What failed on LunarLander
+
+
+def test_18_the_semi_standard_deviation_is_among_those_that_succeed_on_lunarlander():
+    rows = re.findall(r"^\| ([\w -]+?) \| (-?\d+) \| (\.?\d+) \|$", dict(headings())["18"], flags=re.MULTILINE)
+    rate = {name: float(number) for name, _, number in rows}
+    mean_return = {name: float(number) for name, number, _ in rows}
+    assert len(rows) == 9
+    assert sorted(rate, key=rate.__getitem__)[-4:] == [
+        "Gini deviation", "semi-standard deviation", "mean deviation", "CVaR deviation",
+    ]  # fmt: skip
+    assert rate["semi-standard deviation"] > 0.8
+    assert mean_return["semi-standard deviation"] > max(mean_return.values()) - 5.0
+    assert rate["standard deviation"] < 0.6
+    assert mean_return["standard deviation"] < mean_return["semi-standard deviation"] - 50.0
+
+
+# 19. Four measures not studied before
+
+
+def test_19_the_quantile_form_of_the_gini_deviation_has_the_same_gradient():
+    def by_quantiles(theta: float) -> float:
+        p = P * np.exp(theta * SCORE)
+        above = np.concatenate([[0.0], np.cumsum(p / p.sum())])
+        return float(X @ np.diff(above**2 - above))  # the integral of q(u) (2u - 1)
+
+    assert derivative(by_quantiles) == pytest.approx(gradient("gini_deviation"), rel=1e-9)
+    assert abs(gradient("gini_deviation")) > 0.1
+
+
+def test_19_the_mean_semideviation_has_the_semi_standard_deviations_gradient():
+    mean = P @ X
+    short = np.maximum(mean - X, 0.0)
+    semideviation = np.sqrt(P @ short**2)
+    grad_mean = P @ (X * SCORE)
+    by_hand = (P @ (short**2 * SCORE) + 2.0 * (P @ short) * grad_mean) / (2.0 * semideviation)
+    assert by_hand == pytest.approx(gradient("semi_standard_deviation"), rel=1e-9)
+
+
 # Smaller slips
 
 
@@ -593,11 +669,11 @@ def test_slip_the_handcrafted_reward_is_the_farthest_from_gaussian():
 # The page and the checks agree
 
 
-NUMBERS = [f"{number:02d}" for number in range(1, 17)]
+NUMBERS = [f"{number:02d}" for number in range(1, 20)]
 
 
 def headings() -> list[tuple[str, str]]:
-    """(key, text) of each part of docs/errata.md: "01" to "16", and "slip"."""
+    """(key, text) of each part of docs/errata.md: "01" to "19", and "slip"."""
     parts = re.split(r"^## ", DOCS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     return [("slip" if part.startswith("Smaller slips") else part.split(".")[0].zfill(2), part) for part in parts]
 

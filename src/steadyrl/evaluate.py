@@ -16,6 +16,7 @@ import numpy as np
 
 from steadyrl import measures
 from steadyrl.ground.shapes import Array, ArrayLike, Float
+from steadyrl.ground.tables import html_table
 from steadyrl.measures import Measure
 
 # Entries of one chunk of resamples (2 MB): a measure makes some ten arrays of that size, and they stay in the cache.
@@ -68,6 +69,10 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """The same as plain lists, dictionaries and numbers, for JSON."""
         return {**dataclasses.asdict(self), "rows": [dataclasses.asdict(row) for row in self.rows]}
+
+    def _repr_html_(self) -> str:
+        head = ("Measure", "Value", f"Low ({self.confidence:g})", "High")
+        return html_table(f"{self.n} returns", head, [(row.label, *row.rounded()) for row in self.rows])
 
 
 def summary(

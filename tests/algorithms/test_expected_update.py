@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from steadyrl import estimators, measures
-from steadyrl.algorithms.weights import step_weights
+from steadyrl.algorithms.weights import mean_weights
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts.returns import reward_to_go
 from tests.algorithms import mdp
@@ -16,7 +16,7 @@ SMOOTH = [name for name in measures.names() if not measures.get(name).facts.need
 
 def law_weights(to_go: np.ndarray, values: np.ndarray, penalties: np.ndarray) -> np.ndarray:
     """Algorithm 1's weights where the trajectories are not n equally likely draws; c has its probabilities in it."""
-    return ALL.batch.n * P[:, None] * step_weights(to_go, values, 0.0, mdp.GAMMA) - penalties
+    return ALL.batch.n * P[:, None] * mean_weights(to_go, values, mdp.GAMMA) - penalties
 
 
 def table_score(weights: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from steadyrl import estimators, measures
 from steadyrl.actors import network
 from steadyrl.actors.options import NetworkOptions
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
-from steadyrl.algorithms.weights import step_weights
+from steadyrl.algorithms.weights import mean_weights
 from steadyrl.policies.networks import CategoricalNetwork
 from steadyrl.policies.tabular import softmax
 from steadyrl.policies.values import ValueNetwork
@@ -35,7 +35,7 @@ def test_expected_reinforce_update_is_the_gradient_of_the_objective(name, make):
     c = estimators.influence.coefficients(measure, returns, P)
     values = np.random.default_rng(0).normal(size=3)[ALL.batch.observations]
     to_go = reward_to_go(ALL.batch.rewards, mdp.GAMMA)
-    weights = ALL.batch.n * P[:, None] * step_weights(to_go, values, 0.0, mdp.GAMMA) - lam * c[:, None]
+    weights = ALL.batch.n * P[:, None] * mean_weights(to_go, values, mdp.GAMMA) - lam * c[:, None]
     found = table_part(make(mdp.THETA).gradient(ALL.batch, weights))
 
     def objective(theta):

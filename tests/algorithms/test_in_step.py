@@ -13,6 +13,9 @@ UPDATES, N = 12, 20
 CASES = {
     "Gini deviation": {"measure": "gini_deviation"},
     "variance": {"measure": "variance", "estimator": "paper"},
+    "variance, the return's mean": {"measure": "variance", "estimator": "paper", "mean_part": "return"},
+    "semi-standard deviation": {"measure": "semi_standard_deviation", "estimator": "paper"},
+    "mean deviation, baseline": {"measure": "mean_deviation", "estimator": "paper", "penalty_baseline": True},
     "CVaR deviation, baseline": {"measure": "cvar_deviation", "penalty_baseline": True},
     "variance, unit-free": {"measure": "variance", "unit_free": True, "penalty_baseline": True},
     "Gini deviation, constraint": {"measure": "gini_deviation", "constraint": 3.0, "dual_rate": 0.01},
@@ -82,3 +85,7 @@ def test_runs_that_differ_in_more_than_lam_are_refused():
         InStep(pair)
     with pytest.raises(ValueError, match=r"^normalise_advantages = True: must be False for runs in step$"):
         InStep(learners({"normalise_advantages": True}))
+    with pytest.raises(ValueError, match=r"^discounted_weights = False: must be True for runs in step$"):
+        InStep(learners({"discounted_weights": False}))
+    with pytest.raises(ValueError, match=r"^value_passes = 2: must be 1 for runs in step$"):
+        InStep(learners({"value_passes": 2}))

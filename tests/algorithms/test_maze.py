@@ -16,11 +16,19 @@ LONG = {
 NEUTRAL = {
     "risk-neutral-reinforce": {"policy_rate": 3e-3, "updates": 1000},
     "risk-neutral-ppo": {
-        "policy": "network", "policy_rate": 1e-2, "hidden": [], "inner_updates": 3, "gamma": 0.999, "updates": 250,
+        "n": 50, "policy": "network", "policy_rate": 1e-2, "hidden": [], "inner_updates": 3, "gamma": 0.999,
+        "updates": 250, "minibatch_size": 0, "rate_schedule": "constant", "initialisation": "uniform",
+        "output_gain": 1.0, "normalise_observations": False, "normalise_returns": False,
     },
 }  # fmt: skip
 STUCK = {
-    "mean-semivariance": {"lam": 0.1, "optimiser": "sgd", "policy_rate": 1e-3, "updates": 300},
+    "mean-semivariance": {
+        "env_options": {"goal_reward": -1.0},
+        "lam": 0.1,
+        "optimiser": "sgd",
+        "policy_rate": 1e-3,
+        "updates": 300,
+    },
     "mixture": {"optimiser": "sgd", "policy_rate": 3e-3, "neutral_share": 0.5, "updates": 1000},
 }
 

@@ -15,6 +15,7 @@ from steadyrl.actors.network_critic import NetworkCritic, returns_so_far
 from steadyrl.actors.options import NetworkOptions
 from steadyrl.algorithms.ppo import PPO, PPOOptions
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
+from steadyrl.estimators import Parts
 from steadyrl.policies.networks import CategoricalNetwork
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
@@ -59,8 +60,9 @@ def test_reinforces_expected_update_is_the_same_with_any_baseline(normalise, mak
     actor = make(mdp.THETA)
     learner = Reinforce(actor, ReinforceOptions(lam=LAM, gamma=mdp.GAMMA, normalise_advantages=normalise))
     to_go, c = reward_to_go(ALL.batch.rewards, mdp.GAMMA), estimators.influence.coefficients("variance", ALL.returns())
-    without = learner.weights(ALL.batch, to_go, c)
-    added = any_critic(learner).weights(ALL.batch, to_go, c) - without
+    parts = Parts(c, np.zeros_like(c))
+    without = learner.weights(ALL.batch, to_go, parts)
+    added = any_critic(learner).weights(ALL.batch, to_go, parts) - without
     np.testing.assert_allclose(added, LAM * learner.critic.baseline(ALL.batch), atol=1e-12)
     np.testing.assert_allclose(expected_score(actor, added), 0.0, atol=1e-12)
     # The test sees a baseline that knows the action's own reward, as one that has been trained on this batch would.

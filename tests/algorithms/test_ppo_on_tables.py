@@ -50,12 +50,12 @@ def test_it_trains_by_name_with_rates_of_its_own(tmp_path):
     assert 0 < rows[0]["kl"] < 0.1
 
 
-PAYING = {"env_options": {"goal_reward": 10.0}, "algorithm": "ppo", "gamma": 0.999, "updates": 100}
+PAYING = {"n": 50, "env_options": {"goal_reward": 10.0}, "algorithm": "ppo", "gamma": 0.999, "updates": 100}
 CASES = {
     "neutral": {**PAYING, "lam": 0.0},
     "neutral by name": {**PAYING, "algorithm": "risk-neutral-ppo"},
     "averse": {**PAYING, "lam": 1.2},
-    "averse, steadiness": PAYING,
+    "averse, steadiness": {**PAYING, "updates": 150},
     "averse, product": {**PAYING, "lam": 1.2, "penalty": "product", "advantage_normalisation": "none"},
 }
 

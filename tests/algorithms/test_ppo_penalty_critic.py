@@ -9,6 +9,7 @@ import torch
 from steadyrl import estimators, measures
 from steadyrl.actors.network_critic import returns_so_far
 from steadyrl.algorithms.ppo import PPO, PPOOptions, penalty_advantages
+from steadyrl.estimators import Parts
 from steadyrl.policies.tabular import softmax
 from tests.algorithms import even, mdp
 from tests.algorithms.even import ALL, GAMMA, RATE, STEPS, THETA
@@ -20,7 +21,7 @@ CUT = replace(
     BATCH, terminated=BATCH.lengths < STEPS, last_observations=np.random.default_rng(0).integers(0, 3, BATCH.n)
 )
 """The same trajectories; those of full length were ended by a time limit."""
-ONE = {"gae_lambda": 1.0, "critic_lambda": 1.0, "inner_updates": 1, "minibatch_size": 0, "rate_schedule": "constant"}
+ONE = {"gae_lambda": 1.0, "critic_lambda": 1.0, "inner_updates": 1, "minibatch_size": 0}
 PLAIN = {"lam": LAM, "gamma": GAMMA, "advantage_normalisation": "none", **ONE}
 SMOOTH = [name for name in measures.names() if not measures.get(name).facts.needs_density]
 both = pytest.mark.parametrize("make", even.ACTORS.values(), ids=even.ACTORS)
@@ -29,6 +30,8 @@ forms = pytest.mark.parametrize("penalty", ["critic", "product"])
 
 class Fixed:
     """A critic that says what it was told, and learns nothing."""
+
+    decay = 1.0
 
     def __init__(self, values):
         self.values = values
@@ -70,7 +73,7 @@ def first_step(make, batch, critic=None, **options):
     """What the first inner update adds to theta, over the rate, in sums over an episode: the whole of `update`."""
     actor = make()
     learner = PPO(actor, PPOOptions(**options))
-    learner.penalty.coefficients = lambda returns, _=None: law(options["measure"], returns)
+    learner.penalty.coefficients = lambda returns, _=None: Parts(law(options["measure"], returns), 0.0 * returns)
     if critic is not None:
         learner.critic = critic
     learner.update(batch, 0)

@@ -128,3 +128,19 @@ def test_a_batch_of_another_task_is_refused_before_compiled_code_sees_it(size, c
 def test_bad_numbers_are_refused(fields, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         learner_of(ReinforceOptions(**fields))
+
+
+def test_learning_rates_follow_their_schedule():
+    """With plain steps on a batch that stays the same, what is added to theta is the rate times one gradient."""
+    batch = Collector("steadyrl/Maze-v0").collect(learner_of(ReinforceOptions()).policy, 20, 0, 0)
+    steps = {}
+    for schedule in ("constant", "linear", "cosine"):
+        actor = TableActor(36, 4, TableOptions(1e-9, 1e-9, "sgd", schedule))
+        learner = Reinforce(actor, ReinforceOptions(lam=1.0), updates=4)
+        for k in range(4):
+            before = actor.theta.copy()
+            learner.update(batch, k)
+            steps[schedule, k] = np.abs(actor.theta - before).sum()
+    for schedule, shares in {"linear": [1, 0.75, 0.5, 0.25], "cosine": [1, 0.853553, 0.5, 0.146447]}.items():
+        found = [steps[schedule, k] / steps["constant", k] for k in range(4)]
+        np.testing.assert_allclose(found, shares, rtol=1e-5)

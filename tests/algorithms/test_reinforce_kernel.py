@@ -8,7 +8,7 @@ from steadyrl.algorithms import reinforce_kernel as kernel
 from steadyrl.policies.tabular import softmax
 
 
-def algorithm_1(theta, value, baseline, episodes, c, gamma, lam, policy_rate, value_rate, learn_baseline):
+def algorithm_1(theta, value, baseline, episodes, c, of_mean, gamma, lam, policy_rate, value_rate, learn_baseline):
     """One update of one run, term by term."""
     states, actions, rewards, lengths = episodes
     theta, value, baseline = theta.copy(), value.copy(), baseline.copy()
@@ -22,7 +22,8 @@ def algorithm_1(theta, value, baseline, episodes, c, gamma, lam, policy_rate, va
             score = np.zeros_like(theta)
             score[s] = -pi[s]
             score[s, a] += 1.0
-            gradient += (gamma**t * (to_go[i][t] - value[s]) - lam * (c[i] - baseline[s])) * score / n
+            mean_part = gamma**t * (to_go[i][t] - value[s])
+            gradient += (mean_part - lam * (c[i] - baseline[s] + of_mean[i] * mean_part)) * score / n
     for table, targets in ((value, to_go), (baseline, [[x] * k for x, k in zip(c, lengths, strict=True)])):
         for i, steps in enumerate(lengths):
             slope = np.zeros_like(table)
@@ -43,16 +44,21 @@ def test_one_call_updates_every_run_as_algorithm_1_says(learn_baseline):
     lengths = rng.integers(1, steps + 1, (runs, n))
     rewards = rng.normal(size=(runs, n, steps)) * (np.arange(steps) < lengths[..., None])
     episodes, c = (states, actions, rewards, lengths), rng.normal(size=(runs, n))
+    of_mean = rng.normal(size=(runs, n))
     settings = np.array([[0.9, 0.99, 1.0], [0.5, 0.0, 2.0], [0.1, 0.2, 0.3], [0.05, 0.1, 0.2]])
     expected = [
-        algorithm_1(theta[r], value[r], baseline[r], [e[r] for e in episodes], c[r], *settings[:, r], learn_baseline)
+        algorithm_1(
+            theta[r], value[r], baseline[r], [e[r] for e in episodes], c[r], of_mean[r], *settings[:, r], learn_baseline
+        )
         for r in range(runs)
     ]
     to_go = np.full_like(rewards, np.nan)
     kernel.rewards_to_go(rewards, lengths, settings[0], to_go)
     played = (states, actions, to_go, lengths)
     score, (gamma, lam, policy_rate, value_rate) = np.empty_like(theta), settings
-    kernel.reinforce(score, value, baseline, softmax(theta), played, c, (gamma, lam, value_rate), learn_baseline)
+    kernel.reinforce(
+        score, value, baseline, softmax(theta), played, (c, of_mean), (gamma, lam, value_rate), learn_baseline
+    )
     climb(theta, score, policy_rate, n, None)
     for r in range(runs):
         for found, exact in zip((theta[r], value[r], baseline[r]), expected[r], strict=True):

@@ -7,6 +7,7 @@ from scipy.optimize import LinearConstraint, minimize
 from steadyrl import estimators, measures
 from steadyrl.actors.options import TableOptions
 from steadyrl.actors.table import TableActor
+from steadyrl.algorithms.in_step import InStep
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.algorithms.steadiness import SLACK, Steadiness, monotone
 from steadyrl.rollouts.batch import Batch
@@ -161,6 +162,22 @@ def test_a_restored_run_resumes_to_the_bit(options):
         np.testing.assert_array_equal(second.state()[name], array, err_msg=name)
 
 
+@pytest.mark.parametrize("options", [{}, {"at_most": 1.0}, {"at_least": 3.0}], ids=str)
+def test_runs_in_step_are_the_same_bits(options):
+    alone, together = ([learner("cvar_deviation", **options) for _ in range(3)] for _ in range(2))
+    group = InStep(together)
+    for k in range(6):
+        batches = [played(one.actor.theta, 1.0, 10 * k + r) for r, one in enumerate(alone)]
+        fields = ("observations", "actions", "rewards", "lengths")
+        group.update(tuple(np.stack([getattr(batch, name) for batch in batches]) for name in fields), group.policies())
+        for one, batch in zip(alone, batches, strict=True):
+            one.update(batch, k)
+    for one, other in zip(alone, together, strict=True):
+        assert np.abs(one.actor.theta).max() > 0.01
+        for name, array in one.state().items():
+            np.testing.assert_array_equal(other.state()[name], array, err_msg=name)
+
+
 def test_without_lam_there_is_a_steadiness_and_with_lam_there_is_none():
     logged = learner("gini_deviation").update(played(UNIFORM, 1.0, 0), 0)
     assert logged["lam"] > 0
@@ -168,7 +185,7 @@ def test_without_lam_there_is_a_steadiness_and_with_lam_there_is_none():
     plain = learner("gini_deviation", lam=0.7)
     returns = reward_to_go(played(UNIFORM, 1.0, 0).rewards, mdp.GAMMA)[:, 0]
     expected = estimators.influence.coefficients(measures.get("gini_deviation"), returns)
-    np.testing.assert_array_equal(plain.penalty.coefficients(returns), expected)
+    np.testing.assert_array_equal(plain.penalty.coefficients(returns).own, expected)
     assert plain.penalty.finish(returns)["lam"] == 0.7
 
 

@@ -1,6 +1,8 @@
 """The probe names what is wrong, where, and what was expected."""
 
 import random
+import re
+import warnings
 
 import gymnasium as gym
 import numpy as np
@@ -315,3 +317,21 @@ def test_the_environments_own_sampler_is_left_alone():
     expected = spaces.Discrete(3, seed=5)
     probe(env)
     assert [env.action_space.sample() for _ in range(9)] == [expected.sample() for _ in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "option"),
+    [
+        (gym.wrappers.NormalizeObservation, "normalise_observations"),
+        (gym.wrappers.NormalizeReward, "normalise_returns"),
+    ],
+)
+def test_running_statistics_of_a_wrapper_are_warned_of_by_the_name_of_our_option(wrapper, option):
+    def make():
+        return gym.wrappers.TimeLimit(wrapper(gym.make("CartPole-v1", disable_env_checker=True)), 20)
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        probe(make)
+    pattern = f"{wrapper.__name__} keeps statistics .* set {option} = true"
+    assert any(re.search(pattern, str(one.message)) for one in said)

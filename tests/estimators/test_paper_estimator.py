@@ -63,7 +63,41 @@ def as_printed(name, x, rho=None, bound=None):
     in_a = np.broadcast_to(np.arange(x.shape[-1]) < (x.shape[-1] + 1) // 2, x.shape)
     rho = np.ones_like(x) if rho is None else rho
     sample = PaperSample(x, rho, rho / rho.sum(axis=-1, keepdims=True), in_a, b, "-", "once", False)
-    return paper_forms.coefficients(measures.get(name), sample)
+    own, of_mean = paper_forms.parts(measures.get(name), sample)
+    return own + of_mean * x
+
+
+@pytest.mark.parametrize("weights", [None, W])
+@pytest.mark.parametrize("name", NINE.values())
+def test_the_parts_make_up_the_coefficients(name, weights):
+    own, of_mean = estimators.paper.parts(name, X, weights)
+    c = estimators.paper.coefficients(name, X, weights)
+    np.testing.assert_allclose(own + of_mean * X, c, rtol=1e-12)
+    half = np.arange(X.size) < (X.size + 1) // 2
+    if name in SPLIT:
+        assert not own[~half].any()
+        assert not of_mean[half].any()
+        assert of_mean[~half].all()
+    else:
+        assert not of_mean.any()
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e120])
+@pytest.mark.parametrize("name", SPLIT)
+def test_the_multiplier_of_the_mean_has_one_degree_less_than_the_measure(name, scale):
+    degree = measures.get(name).facts.degree
+    own, of_mean = estimators.paper.parts(name, X)
+    large = estimators.paper.parts(name, scale * X)
+    np.testing.assert_allclose(large.own, own * scale**degree, rtol=1e-9)
+    np.testing.assert_allclose(large.of_mean, of_mean * scale ** (degree - 1), rtol=1e-9)
+
+
+def test_the_upside_turns_the_multiplier_with_the_returns():
+    upside = measures.get("semi_variance", side="upside")
+    own, of_mean = estimators.paper.parts(upside, X)
+    mirrored = estimators.paper.parts("semi_variance", -X)
+    np.testing.assert_allclose(own, mirrored.own)
+    np.testing.assert_allclose(of_mean, -mirrored.of_mean)
 
 
 def test_equal_returns_get_nothing_though_the_print_would_give_them_noise():

@@ -1,6 +1,8 @@
 """Start a study's driver in a process of its own, and look at its processes and its files."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -48,7 +50,8 @@ def write(folder, text):
 
 def environment(without, executed=None):
     """Of a command that is started in a folder of its own: there, no git commit is noted that somebody may change."""
-    ours = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "STEADYRL_WITHOUT": without}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    ours = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path, "STEADYRL_WITHOUT": without}
     return ours if executed is None else {**ours, "STEADYRL_EXECUTED": str(executed)}
 
 
@@ -64,9 +67,35 @@ def start(folder, *options, without="", executed=None):
     )
 
 
-def ended(driver, timeout=300):
-    _, err = driver.communicate(timeout=timeout)
+def ended(driver):
+    """Wait for its end, however long that takes: its exit code and what it said."""
+    _, err = driver.communicate()
     return driver.returncode, err
+
+
+@contextlib.contextmanager
+def running(folder, *options, **more):
+    """A driver that is gone with all its processes in the end, whatever happens to the test."""
+    driver = start(folder, *options, **more)
+    try:
+        yield driver
+    finally:
+        reap(driver)
+
+
+def reap(driver):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+    driver.stderr.close()
+
+
+def alive(pid):
+    """Is there such a process, at work or asleep?"""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def results(folder):
@@ -89,10 +118,12 @@ def progress(folder):
     return found
 
 
-def until_progress(driver, folder):
-    before = progress(folder)
-    while driver.poll() is None and progress(folder) == before:
-        time.sleep(0.01)
+def until_progress(driver, folder, times=1):
+    """Wait until the runs have written something, so many times, or the driver has ended."""
+    for _ in range(times):
+        before = progress(folder)
+        while driver.poll() is None and progress(folder) == before:
+            time.sleep(0.01)
 
 
 def processes(pid):

@@ -167,16 +167,16 @@ def test_a_count_of_deaths_that_lies_gives_no_more_attempts(content, tmp_path):
     assert [attempts.died(tmp_path) for _ in range(3)] == [1, 2, 3]
 
 
+HOLDER = "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, 2); print(flush=True); sys.stdin.read()"
+
+
 @pytest.mark.parametrize("content", [b'{"pid": 1e999, "host": 1}', b"[" * 900, b'{"pid": 1}', b"\xff"])
 def test_a_lock_that_lies_is_a_lock(content, run, refused):
     (run / "done.json").unlink()
-    holder = subprocess.Popen(
-        [sys.executable, "-c", "import fcntl, sys, time; f = open(sys.argv[1]); fcntl.flock(f, 2); print(flush=True); "
-         "time.sleep(60)", str(run / "lock")], stdout=subprocess.PIPE,
-    )  # fmt: skip
-    holder.stdout.readline()
-    (run / "lock").write_bytes(content)
-    line = refused("train", *OPTIONS, "--out", run, codes=(2,))
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(run / "lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        holder.stdout.readline()
+        (run / "lock").write_bytes(content)
+        line = refused("train", *OPTIONS, "--out", run, codes=(2,))
     assert line == f"error: {run} is locked: another process is at work in it: wait for it, or end it\n"
-    holder.kill()
-    holder.communicate()

@@ -16,7 +16,7 @@ SLEEPERS = """
 import time
 from steadyrl.ground.processes import in_processes
 if __name__ == "__main__":
-    for n, _ in enumerate(in_processes(time.sleep, [0.05] * 2 + [600] * 50, 2)):
+    for n, _ in enumerate(in_processes(time.sleep, [0.05] * 2 + [10**6] * 50, 2)):
         print("done", n, flush=True)
 """
 
@@ -44,12 +44,10 @@ def test_a_driver_that_is_stopped_leaves_nobody_behind(stop, tmp_path):
     workers = children(driver.pid)
     assert workers
     driver.send_signal(stop)
-    driver.wait(timeout=10)
+    driver.wait()
     driver.stdout.close()
-    deadline = time.monotonic() + 5
-    while any(running(pid) for pid in workers) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not [pid for pid in workers if running(pid)]
+    while any(running(pid) for pid in workers):  # which would be for ever, were they not ended
+        time.sleep(0.01)
 
 
 def running(pid: int) -> bool:

@@ -138,3 +138,58 @@ def test_rewards_of_another_shape_are_refused():
     penalty.add([1.0, 2.0], [True, False])
     with pytest.raises(ValueError, match=r"must both be \(2,\)"):
         penalty.add([1.0], [True])
+
+
+OF = {
+    "cost": [3.0, 0.0, 1.0, 2.0, 5.0],
+    "drawdown": [2.0, 0.0, 1.0, 0.5, 3.0],
+    "length": [2.0, 1.0, 2.0, 2.0, 2.0],
+    "fuel": [0.5, 0.25, 4.0, 1.0, 2.0],
+}
+"""By hand, of the episodes below."""
+EPISODES = [  # rewards, costs, fuel in the last info
+    ([-2.0, 1.0], [1, 2], 0.5),
+    ([4.0], [0], 0.25),
+    ([1.0, -1.0], [1, 0], 4.0),
+    ([0.0, -0.5], [2, 0], 1.0),
+    ([-3.0, 2.0], [0, 5], 2.0),
+]
+
+
+def played_with_infos(penalty):
+    for rewards, costs, fuel in EPISODES:
+        for t, (reward, cost) in enumerate(zip(rewards, costs, strict=True)):
+            last = t == len(rewards) - 1
+            penalty.add([reward], [last], [{"cost": cost} | ({"fuel": fuel} if last else {})])
+    return penalty.take()[:, 0]
+
+
+@pytest.mark.parametrize("of", OF)
+def test_the_risk_of_another_number_than_the_return(of):
+    expected = np.repeat(0.5 * gini_coefficients(OF[of]), [len(rewards) for rewards, *_ in EPISODES])
+    np.testing.assert_allclose(played_with_infos(RolloutPenalty(lam=0.5, gamma=0.9, of=of)), expected, atol=1e-12)
+
+
+def test_the_risk_of_a_function_of_rewards_and_infos():
+    penalty = RolloutPenalty(lam=1.0, gamma=0.9, of=lambda rewards, infos: rewards[0] + infos[-1]["fuel"])
+    expected = gini_coefficients([-1.5, 4.25, 5.0, 1.0, -1.0])
+    np.testing.assert_allclose(played_with_infos(penalty)[[0, 2, 3, 5, 7]], expected, atol=1e-12)
+
+
+def test_the_mean_of_a_cost_may_be_bounded_and_that_of_the_return_may_not():
+    penalty = RolloutPenalty("mean", gamma=1.0, of="cost", constraint=1.0, lam=2.0, dual_rate=0.5)
+    less_the_others = 5 / 4 * (np.array(OF["cost"]) - 2.2)  # each cost less the mean of the other four
+    np.testing.assert_allclose(played_with_infos(penalty)[[0, 2, 3, 5, 7]], 2.0 * less_the_others)
+    assert penalty.penalty.lam == pytest.approx(2.0 + 0.5 * (2.2 - 1.0))
+    with pytest.raises(ValueError, match="measure = 'mean': must be a measure of variability"):
+        RolloutPenalty("mean", gamma=1.0, lam=1.0)
+    with pytest.raises(ValueError, match="of = 'cost': must have lam or constraint"):
+        RolloutPenalty(gamma=1.0, of="cost")
+
+
+def test_a_number_that_no_info_has_is_named():
+    penalty = RolloutPenalty(lam=1.0, gamma=1.0, of="fuel")
+    with pytest.raises(ValueError, match="of = 'fuel': must be in the info of a step, which has cost"):
+        penalty.add([1.0], [True], [{"cost": 1.0}])
+    with pytest.raises(ValueError, match="1 infos: must be 2"):
+        RolloutPenalty(lam=1.0, gamma=1.0, of="fuel").add([1.0, 2.0], [True, True], [{}])

@@ -34,7 +34,7 @@ class Scripted(gym.Env):
         self.t += 1
         end, cut = self.t == length, self.episode % 2 == 1
         observation = np.array([self.t / 8, self.number / 3], np.float32)
-        return observation, reward, end and not cut, end and cut, {"action_mask": np.ones(2, bool)}
+        return observation, reward, end and not cut, end and cut, {"cost": reward / 2}
 
     def action_masks(self):
         return np.ones(2, bool)
@@ -132,6 +132,17 @@ def test_advantages_are_those_of_sb3_less_lam_times_the_coefficient_of_their_epi
     assert logged["steady/penalised"] == np.mean(by_hand(4)[-1] != 0)
     assert logged["steady/episodes"] == 9 + 8 + 9  # of lengths 3 5 2 4 ..., 5 2 4 3 ..., 2 4 3 5 ... in 32 steps
     assert logged["steady/variability"] > 0
+
+
+def test_the_risk_of_a_cost_that_the_environment_tells():
+    before, after = Keep(), Keep()
+    callback = RiskAverse("mean", lam=0.5, of="cost")
+    make(A2C, envs()).learn(STEPS * ENVS, callback=[before, callback, after])
+    costs = [sum(script(env, 0)) / 2 for env in range(ENVS)]  # of the first episodes: half of what they pay
+    difference = before.advantages[0][0] - after.advantages[0][0]
+    n = 6  # episodes that end in the rollout; a cost less the mean of the others is n / (n - 1) times that of all
+    expected = 0.5 * n / (n - 1) * (costs - np.mean(costs))
+    np.testing.assert_allclose(difference - difference.mean(), expected, atol=1e-5)
 
 
 def test_the_rewards_in_the_buffer_are_not_those_of_the_environment():

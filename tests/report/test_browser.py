@@ -3,12 +3,11 @@
 Where there is no Chromium the tests are skipped.
 """
 
-import json
-
 import pytest
 
 from steadyrl import measures
 from steadyrl.report import study as report
+from steadyrl.report.claims import Claim
 from tests.report import browser
 from tests.studies import small_study
 
@@ -21,10 +20,7 @@ LINES = "document.querySelectorAll('#curves .line').length"
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = small_study.trained(tmp_path_factory.mktemp("browser") / "study", title=f"Small {HOSTILE}")
-    (folder / "results").mkdir()
-    claim = {"claim": HOSTILE, "measured": "1 < 2", "holds": "yes", "blame": ""}
-    (folder / "results" / "claims.json").write_text(json.dumps([claim]))
-    report.write(folder, evaluate=20)
+    report.write(folder, evaluate=20, maps=True, claims=[Claim(HOSTILE, "1 < 2", "yes")])
     return folder / "report.html"
 
 

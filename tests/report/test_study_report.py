@@ -27,6 +27,7 @@ from steadyrl.report import (
     _summary,
 )
 from steadyrl.report import study as report
+from steadyrl.report.claims import Claim
 from steadyrl.runs import RunConfig, load
 from steadyrl.studies import evaluations, results, statistics
 from tests.studies import small_study
@@ -38,7 +39,7 @@ HOSTILE = "</script><script>alert(1)</script>\u2028<img src=x onerror=alert(2)> 
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory):
     folder = small_study.trained(tmp_path_factory.mktemp("reported") / "study")
-    report.write(folder, evaluate=20)
+    report.write(folder, evaluate=20, maps=True)
     return folder
 
 
@@ -93,7 +94,7 @@ def test_the_same_study_gives_the_same_bytes_wherever_it_is(reported, copied):
     before = made(reported)
     for path in before:
         (copied / path).unlink()
-    report.write(copied, evaluate=20)
+    report.write(copied, evaluate=20, maps=True)
     again = made(copied)
     assert again.keys() == before.keys()
     assert [path for path in before if again[path] != before[path]] == []
@@ -160,12 +161,10 @@ def test_hostile_words_are_shown_as_text(copied):
     about = json.loads((copied / "study.json").read_text())
     about |= dict.fromkeys(("name", "title", "about", "command"), HOSTILE)
     (copied / "study.json").write_text(json.dumps(about))
-    claims = [dict.fromkeys(("claim", "measured", "holds", "blame"), HOSTILE)]
-    (copied / "results" / "claims.json").write_text(json.dumps(claims))
     failed = next((copied / "runs").iterdir())
     (failed / "done.json").unlink()
     (failed / "failed.json").write_text(json.dumps({"message": HOSTILE}))
-    report.write(copied, evaluate=0)
+    report.write(copied, claims=[Claim(HOSTILE, HOSTILE, HOSTILE, HOSTILE)])
     html = (copied / "report.html").read_text()
     page = Page(html)
     assert [tag for tag, _ in page.elements].count("script") == 2

@@ -8,7 +8,7 @@ from steadyrl.report._arrangement import arrange
 from steadyrl.report._windows import windows, windows_figure
 from steadyrl.runs import RunConfig
 from steadyrl.studies.results import StudyResults
-from tests.studies.synthetic import run_of
+from tests.paper.synthetic import run_of
 
 AXES = ("measure", "estimator", "env_options.noise", "lam")
 NOISES = ("gaussian", "pareto", "uniform", "handcraft")

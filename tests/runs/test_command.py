@@ -227,7 +227,18 @@ def test_help_has_every_option_of_the_algorithm_with_what_it_means_and_no_other(
     expected = {**run_options(), **algorithm_options(algorithm), **actor_options(algorithm)}
     del expected["env"]
     shown = set(re.findall(r"^  --([\w-]+)", text, flags=re.MULTILINE))
-    beside = {"config", "out", "fresh", "hours", "quiet", "allow-import", "track", "workers", "worker-timeout"}
+    beside = {
+        "config",
+        "out",
+        "fresh",
+        "hours",
+        "quiet",
+        "allow-import",
+        "track",
+        "workers",
+        "worker-timeout",
+        "give-up",
+    }
     assert shown - beside == {name.replace("_", "-") for name in expected}
     assert beside <= shown
     words = re.sub(r"\s+", "", text)  # a long line may be broken anywhere
@@ -303,3 +314,11 @@ def test_keep_the_best_out_of_time_resume_end_early_and_evaluate_it(tmp_path, ca
     assert capsys.readouterr().err == "error: policy = 'worst': must be last or best\n"
     assert main(["train", MAZE, "--stop-when", "luck > 1", "--out", str(tmp_path / "no")]) == 2
     assert "there is no metric 'luck': this run has return, " in capsys.readouterr().err
+
+
+def test_a_warning_of_gymnasium_is_one_plain_line(tmp_path):
+    command = ["train", "tests.runs.envs:Walk", *SHORT, "--out", str(tmp_path / "run")]
+    ((code, _, err),) = run([command])
+    assert code == 0
+    assert "warning: Using the latest versioned environment `Walk-v0` instead of the unversioned" in err
+    assert "x1b" not in err

@@ -11,7 +11,8 @@ from steadyrl.actors.table import TableActor
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.ground import streams
 from steadyrl.rollouts import Collector
-from steadyrl.runs import BadInputError, RunConfig, RunFailedError, config_hash, load, train
+from steadyrl.runs import BadInputError, Callback, RunConfig, RunFailedError, config_hash, load, train
+from steadyrl.runs.run import check_arguments
 from steadyrl.runs.view import Lines, Quiet
 from tests.runs import envs
 
@@ -184,3 +185,27 @@ def test_without_a_folder_it_is_named_by_the_hashes_of_config_and_environment(tm
     by_id = train("tests.runs.envs:Walk-v0", view=Quiet(), **SHORT)
     assert by_id.folder.name == config_hash(by_id.config)[:12]
     assert train(config=RunConfig("x"), env=envs.walk, view=Quiet(), **SHORT).folder == run.folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"env": 3}, "^env = 3: must be an environment's id or a function that makes one$"),
+        ({"options": {"x": 1}}, r"^env_options = \{'x': 1\}: only with an id: give a function that uses them$"),
+        ({"hours": "2"}, "^hours = '2': must be > 0$"),
+        ({"callbacks": 3}, "^callbacks = 3: must be a list of callbacks$"),
+        ({"callbacks": [print]}, "^callbacks: <built-in function print> is no callback: give an object of a class"),
+        ({"callbacks": [Callback]}, "^callbacks: <class .* is no callback: give an object of a class"),
+    ],
+)
+def test_an_argument_that_is_none_of_what_is_accepted_is_refused_by_name(arguments, why):
+    given = {"env": envs.walk, "options": {}, "hours": None, "callbacks": []} | arguments
+    config = RunConfig("<walk>", env_options=given.pop("options"))
+    with pytest.raises(BadInputError, match=why):
+        check_arguments(config=config, **given)
+
+
+def test_an_id_that_nobody_registered_may_be_in_a_module_of_the_user(tmp_path):
+    why = r"One of your own: MODULE:Nonesuch-v0 imports the module that registers it first\.$"
+    with pytest.raises(BadInputError, match=why):
+        train("Nonesuch-v0", out=tmp_path / "run", view=Quiet())

@@ -125,7 +125,7 @@ def test_runs_that_are_missing_unfinished_failed_or_damaged(copied):
         file.write('{"update": 1000, "return": 0.0}\n')
     (paths[4] / "run.json").write_text("{")
     raw = (paths[5] / "run.json").read_text()
-    (paths[5] / "run.json").write_text(raw.replace('"lam": 1.0', '"lam": 2.0'))
+    (paths[5] / "run.json").write_text(raw.replace('"lam": null', '"lam": 2.0'))
     shutil.rmtree(paths[6])
     paths[6].mkdir()
     (paths[6] / "failed.json").write_text('{"message": "never began"}')

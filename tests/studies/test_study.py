@@ -7,9 +7,10 @@ import sys
 import pytest
 
 from steadyrl import measures
+from steadyrl.paper.presets import preset, preset_names
 from steadyrl.runs import BadInputError
 from steadyrl.runs.toml import read_fields
-from steadyrl.studies.study import preset, preset_names, run_name, study_from
+from steadyrl.studies.study import run_name, study_from
 
 GRID = """
 title = "Two measures"
@@ -205,18 +206,18 @@ def test_the_other_presets_are_the_papers_tables(name):
 
 AMOUNTS = """
 import json
-from steadyrl.studies.study import preset, preset_names, study_from
+from steadyrl.paper.presets import preset, preset_names
+from steadyrl.studies.study import study_from
 
 amounts = {}
 for name in preset_names():
     studies = [study_from(preset(name), name, quick=quick) for quick in (False, True)]
     work = [sum(config.updates * config.n for config in study.configs) for study in studies]
     assert max(config.updates for config in studies[1].configs) <= min(config.updates for config in studies[0].configs)
-    changed = study_from(preset(name), name, seeds=3, updates=4, estimators=["influence"]).configs
-    if not name.startswith("baselines"):  # most of whose methods have an estimator of their own
-        changed += study_from(preset(name), name, seeds=3, updates=4, estimators=["paper"]).configs
+    changed = study_from(preset(name), name, seeds=3, updates=4, estimators=["influence", "paper"]).configs
     options = sorted({(config.updates, config.seed) for config in changed})
-    amounts[name] = [*work, bool(studies[0].title and studies[0].about), options, len({c.estimator for c in changed})]
+    estimators = sorted({config.estimator for config in changed} - {None})
+    amounts[name] = [*work, bool(studies[0].title and studies[0].about), options, estimators]
 print(json.dumps(amounts))
 """
 
@@ -230,4 +231,15 @@ def test_every_preset_can_be_had_quickly_and_takes_the_same_options():
         assert quick < whole / 5, name
         assert told, name
         assert options == [[4, 0], [4, 1], [4, 2]], name
-        assert estimators == (1 if name.startswith("baselines") else 2), name
+        assert estimators == ["influence", "paper"], name
+
+
+def test_an_estimator_is_chosen_for_the_algorithms_that_have_one():
+    plan = {"run": {"env": "steadyrl/Maze-v0"}, "grid": {"algorithm": ["reinforce", "tamar"]}}
+    found = study_from(plan, "two", estimators=["paper", "jackknife"]).configs
+    assert [(c.algorithm, c.estimator) for c in found] == [
+        ("reinforce", "paper"), ("reinforce", "jackknife"), ("tamar", None),
+    ]  # fmt: skip
+    plan["grid"]["algorithm"] = ["tamar", "mvpi"]
+    with pytest.raises(BadInputError, match="two: estimators = paper: none of its algorithms has one"):
+        study_from(plan, "two", estimators=["paper"])

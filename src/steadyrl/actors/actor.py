@@ -20,6 +20,11 @@ Rule = Callable[[Float[NDArray[Any], " m"]], Float[NDArray[Any], " m"]]
 class Steps(Protocol):
     """The m steps of a batch in one row, trajectory by trajectory, to be taken in parts."""
 
+    @property
+    def part_size(self) -> int:
+        """Steps of a part, where it is not chosen; 0 for all of them."""
+        ...
+
     def log_probs(self) -> Float[Array, " m"]:
         """log pi(a | s) of every step under the policy of now."""
         ...
@@ -44,6 +49,11 @@ class Steps(Protocol):
 @runtime_checkable
 class Critic(Protocol):
     """A baseline b for the coefficients of the penalty, learned beside the policy."""
+
+    @property
+    def decay(self) -> float:
+        """Of the penalty's advantages, where it is not chosen: below 1 if b sees what c depends on."""
+        ...
 
     def baseline(self, batch: Batch) -> Float[Array, "n T"]:
         """b of every step as it is now; 0 in the padding."""
@@ -130,8 +140,8 @@ class Actor(Protocol):
         """Take the value's next targets into its running units."""
         ...
 
-    def set_rate_factor(self, factor: float) -> None:
-        """Multiply every learning rate by this from now on."""
+    def set_progress(self, progress: float) -> None:
+        """Set the learning rates to what the schedule has after this share of the run."""
         ...
 
     def steps(self, batch: Batch) -> Steps:

@@ -25,8 +25,8 @@ NAMES: Final[Mapping[Kind, str]] = {
 
 
 def kind_of(policy: str, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> Kind:
-    """Which kind of actor a run has, where `policy` is auto, tabular or network (ValueError if it cannot be)."""
-    if policy != "network" and table(observation_space, action_space) is not None:
+    """Which kind of actor a run has, where `policy` is auto, tabular, network or module:Class (or a ValueError)."""
+    if policy in ("auto", "tabular") and table(observation_space, action_space) is not None:
         return "table"
     if policy == "tabular":
         raise ValueError(
@@ -43,8 +43,12 @@ def make_actor(
     value_factor: float,
     seed: int,
     place: int = 0,
+    module: str | None = None,
 ) -> Actor:
-    """An actor for these spaces; `place` makes a second and a third one begin with other weights."""
+    """An actor for these spaces; `place` makes a second and a third one begin with other weights.
+
+    `module`, module:Class, is what the networks see observations through.
+    """
     size = table(observation_space, action_space)
     if isinstance(options, TableOptions) and size is not None:
         return TableActor(
@@ -60,4 +64,4 @@ def make_actor(
     from steadyrl.actors.make_network import network_actor  # noqa: PLC0415  a table needs no torch
 
     own_seed = streams.key(seed, streams.INITIAL, place) if place else seed
-    return network_actor(observation_space, action_space, options, value_factor, own_seed)
+    return network_actor(observation_space, action_space, options, value_factor, own_seed, module)

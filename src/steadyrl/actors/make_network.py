@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ from gymnasium import spaces
 
 from steadyrl.actors.network import NetworkActor
 from steadyrl.actors.options import GaussianOptions, NetworkOptions
+from steadyrl.policies.encoders import Encoder, encoder_for
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork, NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 
@@ -19,8 +21,16 @@ def network_actor(
     options: NetworkOptions,
     value_factor: float,
     seed: int,
+    module: str | None = None,
 ) -> NetworkActor:
-    """A policy and a value network with the initial weights of this seed."""
+    """A policy and a value network with the initial weights of this seed.
+
+    They see pictures through a CNN each, or whatever observations through a module of the user's, module:Class.
+    """
+    asked = None if module is None else Encoder(module, options.policy_options)
+    encoder = encoder_for(observation_space, asked)
+    if encoder is not None:  # what it gives changes as it learns, so it has no units
+        options = replace(options, normalise_observations=False)
     value = ValueNetwork(
         observation_space,
         hidden=options.hidden,
@@ -29,12 +39,18 @@ def network_actor(
         initialisation=options.initialisation,
         normalise_observations=options.normalise_observations,
         normalise_targets=options.normalise_returns,
+        encoder=encoder,
     )
-    return NetworkActor(_policy(observation_space, action_space, options, seed), value, options, value_factor, seed)
+    policy = _policy(observation_space, action_space, options, seed, encoder)
+    return NetworkActor(policy, value, options, value_factor, seed)
 
 
 def _policy(
-    observation_space: spaces.Space[Any], action_space: spaces.Space[Any], options: NetworkOptions, seed: int
+    observation_space: spaces.Space[Any],
+    action_space: spaces.Space[Any],
+    options: NetworkOptions,
+    seed: int,
+    encoder: Encoder | None,
 ) -> NetworkPolicy:
     shape: dict[str, Any] = {
         "hidden": options.hidden,
@@ -43,6 +59,7 @@ def _policy(
         "initialisation": options.initialisation,
         "normalise_observations": options.normalise_observations,
         "seed": seed,
+        "encoder": encoder,
     }
     if not isinstance(options, GaussianOptions):
         return CategoricalNetwork(observation_space, action_space, **shape)

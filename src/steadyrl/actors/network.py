@@ -13,6 +13,7 @@ from steadyrl.actors.moments import RunningMoments
 from steadyrl.actors.network_critic import MEMORY, NetworkCritic
 from steadyrl.actors.optimiser import Optimiser
 from steadyrl.actors.options import NetworkOptions
+from steadyrl.actors.schedule import scheduled
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
 from steadyrl.policies.network_policy import NetworkPolicy
@@ -149,8 +150,9 @@ class NetworkActor(Stateful):
             self.targets.see(targets[:, None])
             self.value.rescale(float(self.targets.mean[0]), float(self.targets.std()[0]), keep=self.targets.batches > 1)
 
-    def set_rate_factor(self, factor: float) -> None:
-        """Multiply every learning rate by this from now on."""
+    def set_progress(self, progress: float) -> None:
+        """Set the learning rates to what the schedule has after this share of the run."""
+        factor = scheduled(self.options.rate_schedule, progress)
         optimisers = [self.policy_optimiser, self.value_optimiser]
         for optimiser in optimisers if self._critic is None else [*optimisers, self._critic.optimiser]:
             optimiser.factor = factor
@@ -195,6 +197,8 @@ class NetworkActor(Stateful):
 
 class NetworkSteps:
     """The steps of a batch in one row, as tensors."""
+
+    part_size = 256
 
     def __init__(self, actor: NetworkActor, batch: Batch) -> None:
         self.actor, self.policy = actor, actor.policy

@@ -5,12 +5,8 @@ trajectory i had earned before its action t. Then c_i - b(s_it, G_it, t) in the 
 b knows nothing of a_it, and grad log pi(a_it | s_it) has mean 0 given all that came before. For the same reason b
 is read before it is trained on a batch, and in units that earlier batches have set.
 
-With importance ratios rho_i the coefficient is c_i = n p_i IF_i, p_i = rho_i / sum_j rho_j, and the baseline is
-n p_i b: together n p_i (IF_i - b). For E_old[rho_i b grad log pi] = E_new[b grad log pi] = 0. This is exact for rho_i
-itself; dividing by the mean ratio has the bias O(1/n) that self-normalised weights have everywhere. A ratio cut off at
-zeta leaves the error E_old[(rho_i - min(rho_i, zeta)) (IF_i - b) grad log pi], which a good b makes smaller; and so
-does "one" in the place of every ratio, exact until the policy moves. Inside PPO's surrogate the ratio of the one step
-stands before b, and E_old[(pi / pi_old) b grad log pi] = 0 where nothing is clipped.
+In PPO it is the critic of the penalty's own advantages, and inside the surrogate the ratio of the one step stands
+before b: E_old[(pi / pi_old) b grad log pi] = 0 where nothing is clipped.
 """
 
 from typing import Final
@@ -40,6 +36,7 @@ class NetworkCritic(Stateful):
     """
 
     parts = ("batches", "square", "mean", "variance", "network", "optimiser")
+    decay = 0.95
 
     def __init__(self, value: ValueNetwork, gamma: float, optimiser: str, rate: float, seed: int) -> None:
         self.gamma, self.value = gamma, value

@@ -6,6 +6,7 @@ import numpy as np
 
 from steadyrl.actors.actor import Rule, Weights
 from steadyrl.actors.options import TableOptions
+from steadyrl.actors.schedule import scheduled
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
 from steadyrl.policies import TabularSoftmax
@@ -47,7 +48,7 @@ class TableActor(Stateful):
         plain = options.optimiser == "sgd"
         own = options.value_rate or (value_factor * options.policy_rate if plain else VALUE_RATE)
         self._rates = (options.policy_rate, own)
-        self._factor = 1.0
+        self._schedule, self._factor = options.rate_schedule, 1.0
         self.theta: Float[Array, "states actions"] = np.zeros((states, actions))
         self.value: Float[Array, " states"] = np.zeros(states)
         self.adam = TableAdam(self.theta.shape) if options.optimiser == "adam" else None
@@ -134,9 +135,9 @@ class TableActor(Stateful):
     def see_targets(self, targets: Float[Array, " m"]) -> None:
         """A table has no units."""
 
-    def set_rate_factor(self, factor: float) -> None:
-        """Multiply both learning rates by this from now on."""
-        self._factor = factor
+    def set_progress(self, progress: float) -> None:
+        """Set the learning rates to what the schedule has after this share of the run."""
+        self._factor = scheduled(self._schedule, progress)
 
     def steps(self, batch: Batch) -> "TableSteps":
         """The steps of a batch, to be taken in parts."""
@@ -204,6 +205,8 @@ def climb(
 class TableSteps:
     """The steps of a batch in one row."""
 
+    part_size = 0
+
     def __init__(self, actor: TableActor, batch: Batch) -> None:
         self.actor = actor
         self.states = batch.observations[batch.mask]
@@ -248,6 +251,8 @@ class TableCritic(Stateful):
     """b(s): towards c_i by the value table's own rule."""
 
     parts = ("table",)
+    decay = 1.0
+    """b does not see the return so far, on which c depends."""
 
     def __init__(self, states: int, rate: float) -> None:
         self.table: Float[Array, " states"] = np.zeros(states)

@@ -51,6 +51,8 @@ class Algorithm(Stateful):
     """Those among them that choose between two things, whatever the environment's actions are."""
     value_factor: ClassVar[float] = 10.0
     """The value's learning rate over the policy's, where it is not given: ten is the paper's rule."""
+    run_defaults: ClassVar[Mapping[str, Any]] = {}
+    """Options of every run that have another default with this algorithm."""
     network_defaults: ClassVar[Mapping[str, Any]] = {}
     """Options of a network that have another default with this algorithm."""
     table_defaults: ClassVar[Mapping[str, Any]] = {}
@@ -79,16 +81,24 @@ class Algorithm(Stateful):
     @classmethod
     def problems(cls, options: Any, run: Mapping[str, Any]) -> Iterator[str]:  # noqa: ARG003
         """What is wrong with options that are right one by one; `run` has what every run has (n, updates, ...)."""
-        yield from measure_problems(options.measure, options.measure_params)
+        of_the_return = getattr(options, "of", "return") == "return"
+        yield from measure_problems(options.measure, options.measure_params, levels=not of_the_return)
 
     @property
     def policy(self) -> Policy:
         """Who acts now."""
         return self.actor.policy
 
+    @property
+    def progress(self) -> float:
+        """The share of the run's updates that are finished."""
+        return min(1.0, self.finished_updates / self.updates)
+
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:
         """Learn from a batch; what to log."""
         self.iteration = iteration
+        for actor in self.actors.values():
+            actor.set_progress(self.progress)
         to_go = reward_to_go(batch.rewards, self.options.gamma)
         logged = self.learn(batch, to_go)
         self.finished_updates += 1
@@ -110,11 +120,11 @@ class Algorithm(Stateful):
         return self.estimates[name]
 
 
-def measure_problems(measure: str, params: Mapping[str, Any]) -> Iterator[str]:
-    """Is there such a measure of variability, with these parameters?"""
+def measure_problems(measure: str, params: Mapping[str, Any], *, levels: bool = False) -> Iterator[str]:
+    """Is there such a measure of variability, or with `levels` any measure, with these parameters?"""
     try:
         known = measures.get(measure)
-        if known.facts.shift != 0:
+        if known.facts.shift != 0 and not levels:
             yield f"measure = {measure!r}: must be a measure of variability: {', '.join(measures.names())}"
             return
         prefix = tabulated("measure_params", params)

@@ -2,18 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from steadyrl.actors.table import TableActor, TableAdam, TableCritic, climb
 from steadyrl.algorithms.reinforce import Reinforce
+from steadyrl.estimators import Parts
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.policies.tabular import softmax
 
 Indices = Int[IntArray, "runs n T"] | UInt[IntArray, "runs n T"]
 Episodes = tuple[Indices, Indices, Float[Array, "runs n T"], Int[IntArray, "runs n"]]
 """States, actions, rewards and lengths of n episodes of each run."""
+
+PLAIN: Final = {"normalise_advantages": False, "discounted_weights": True, "value_passes": 1}
+"""Options that compiled code has as Algorithm 1 has them."""
 
 
 class InStep:
@@ -27,8 +31,9 @@ class InStep:
         self.learners, self.options = list(learners), learners[0].options
         if any(_common(learner.options) != _common(self.options) for learner in learners):
             raise ValueError("runs in step may differ in seed, lam, policy_rate and value_rate only")
-        if self.options.normalise_advantages:
-            raise ValueError("normalise_advantages = True: must be False for runs in step")
+        for name, plain in PLAIN.items():
+            if getattr(self.options, name) != plain:
+                raise ValueError(f"{name} = {getattr(self.options, name)}: must be {plain} for runs in step")
         actors = [cast("TableActor", learner.actor) for learner in learners]
         self.theta = np.stack([actor.theta for actor in actors])
         self.value = np.stack([actor.value for actor in actors])
@@ -40,8 +45,7 @@ class InStep:
                 self.baseline[r] = learner.critic.table
                 learner.critic.table = self.baseline[r]
         self._gamma = np.array([learner.options.gamma for learner in learners])
-        self._policy_rate = np.array([actor.policy_rate for actor in actors])
-        self._value_rate = np.array([actor.value_rate for actor in actors])
+        self._actors = actors
         self._to_go: Float[Array, "runs n T"] = np.empty((0, 0, 0))  # room to work in
         self._score = np.empty_like(self.theta)
         self._lam = np.array([learner.penalty.lam for learner in learners])
@@ -67,14 +71,17 @@ class InStep:
         if self.learners[0].penalty.moves:
             for learner, own in zip(self.learners, returns, strict=True):
                 learner.penalty.begin(own)
-        c = self._coefficients(returns)
+        parts = self._parts(returns)
         if self.learners[0].penalty.moves:
             self._lam = np.array([learner.penalty.lam for learner in self.learners])
-        settings = (self._gamma, self._lam, self._value_rate)
+        for learner, actor in zip(self.learners, self._actors, strict=True):
+            actor.set_progress(learner.progress)
+        settings = (self._gamma, self._lam, np.array([actor.value_rate for actor in self._actors]))
         tables = (self._score, self.value, self.baseline)
         played = (states, actions, self._to_go, lengths)
-        reinforce_kernel.reinforce(*tables, policies, played, c, settings, self.options.penalty_baseline)
-        climb(self.theta, self._score, self._policy_rate, rewards.shape[1], self.adam)
+        reinforce_kernel.reinforce(*tables, policies, played, parts, settings, self.options.penalty_baseline)
+        policy_rate = np.array([actor.policy_rate for actor in self._actors])
+        climb(self.theta, self._score, policy_rate, rewards.shape[1], self.adam)
         for learner in self.learners:
             learner.finished_updates += 1
         return returns
@@ -86,17 +93,20 @@ class InStep:
         tables = (np.isfinite(self.theta).all(axis=-1), np.isfinite(self.value), np.isfinite(self.baseline))
         return np.logical_and.reduce([table.all(axis=-1) for table in tables])
 
-    def _coefficients(self, returns: Float[Array, "runs n"]) -> Float[Array, "runs n"]:
+    def _parts(self, returns: Float[Array, "runs n"]) -> Parts:
+        """The coefficients of every run, (runs, n) each."""
         if len(self.learners) == 1:  # what is wrong with a return is then said without the number of its run
-            return self.learners[0].penalty.coefficients(returns[0])[None]
+            own, of_mean = self.learners[0].penalty.coefficients(returns[0])
+            return Parts(own[None], of_mean[None])
         active = [learner.penalty.active for learner in self.learners]
         if not any(active):
-            return np.zeros_like(returns)
-        c = self.learners[active.index(True)].penalty.coefficients(returns)
-        c = np.where(np.array(active)[:, None], c, 0.0)
+            return Parts(np.zeros_like(returns), np.zeros_like(returns))
+        both = self.learners[active.index(True)].penalty.coefficients(returns)
+        own, of_mean = (np.where(np.array(active)[:, None], part, 0.0) for part in both)
         for r, learner in enumerate(self.learners):
-            c[r] = learner.penalty.steadied(returns[r], c[r]) if active[r] else c[r]
-        return c
+            if active[r]:
+                own[r] = learner.penalty.steadied(returns[r], Parts(own[r], of_mean[r])).own
+        return Parts(own, of_mean)
 
 
 def _stacked(adams: list[TableAdam | None], shape: tuple[int, ...]) -> TableAdam | None:

@@ -25,7 +25,7 @@ from steadyrl.actors.actor import Actor, Weights
 from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.tail import TailOptions, tail_problems, tail_weights
-from steadyrl.algorithms.weights import step_weights
+from steadyrl.algorithms.weights import mean_weights
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import Policy
@@ -80,7 +80,7 @@ class Mixture(Algorithm):
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """REINFORCE for pi_neutral, or CVaR steps for pi' and w."""
         if self._first:
-            weights = step_weights(to_go, self.neutral.values(batch), 0.0, self.options.gamma)
+            weights = mean_weights(to_go, self.neutral.values(batch), self.options.gamma)
             self.neutral.ascend(batch, weights)
             self.neutral.fit_values(batch, to_go)
             return {"neutral": 1.0}

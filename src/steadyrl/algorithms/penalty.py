@@ -4,18 +4,21 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from steadyrl import estimators, measures
+from steadyrl.algorithms import quantity
 from steadyrl.algorithms.algorithm import AlgorithmOptions, tabulated
 from steadyrl.algorithms.bounds import bound_of
 from steadyrl.algorithms.steadiness import Steadiness
+from steadyrl.estimators import Parts
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float, Points
 from steadyrl.ground.state import Stateful
 from steadyrl.measures import Measure
+from steadyrl.rollouts.batch import Batch
 
 DEFAULT_STEADINESS: Final = 2.0
 ENOUGH: Final = 64
@@ -44,8 +47,17 @@ class PenaltyOptions(AlgorithmOptions):
     at_least: float | None = option(
         None, "the most steadiness with which E[G0] stays at this or more; it begins at the one given"
     )
+    of: str = option(
+        "return",
+        "the risk of what: return, cost (the sum of info['cost']), drawdown, length, or a number of the last info",
+    )
     estimator: str = option("influence", "how the gradient of D is estimated: influence, jackknife or paper")
     estimator_options: Mapping[str, Any] = option({}, "options of the estimator, such as mmd_sign=+")
+    mean_part: Literal["reinforce", "return"] = option(
+        "reinforce",
+        "the gradient of E[G0] within the paper's estimators that split the episodes: reinforce is Algorithm 1's own, "
+        "from rewards-to-go and a value function; return is the return times the score",
+    )
     unit_free: bool = option(
         False, "divide lam by twice the standard deviation of the first batch's returns if D is quadratic"
     )
@@ -53,6 +65,9 @@ class PenaltyOptions(AlgorithmOptions):
         None, "maximise E[G0] subject to D[G0] <= constraint instead: lam by dual ascent", least=0
     )
     dual_rate: float = option(0.01, "step of the dual ascent: lam += dual_rate (D - constraint), not below 0", least=0)
+    dual_gain: float = option(
+        0.0, "damping of the dual ascent: dual_gain (D - constraint) of the batch is added to lam, not below 0", least=0
+    )
 
 
 class Penalty(Stateful):
@@ -70,11 +85,13 @@ class Penalty(Stateful):
             bound = bound_of(options.at_most, options.at_least, chosen)
             self.steadiness = Steadiness(chosen, bound) if chosen > 0 else None
         self.weight, self.unit, self.pooled = float(options.lam or 0.0), 0.0, 0.0
+        self.excess = 0.0
 
     @property
     def lam(self) -> float:
         """What the coefficients are multiplied with."""
-        return self.weight / self.unit if self.unit else self.weight
+        weight = max(0.0, self.weight + self.excess)
+        return weight / self.unit if self.unit else weight
 
     @property
     def active(self) -> bool:
@@ -86,6 +103,10 @@ class Penalty(Stateful):
         """Can lam change from update to update?"""
         return self.options.unit_free or self.options.constraint is not None or self.steadiness is not None
 
+    def numbers(self, batch: Batch, returns: Float[Array, " n"]) -> Float[Array, " n"]:
+        """What the penalty is of: the returns of a batch, or what `of` names; it takes the place of returns below."""
+        return quantity.numbers(self.options.of, batch, returns)
+
     def begin(self, returns: Float[Array, " n"]) -> None:
         """See a new batch's returns, before its coefficients are asked for.
 
@@ -94,24 +115,34 @@ class Penalty(Stateful):
         """
         if self.options.unit_free and self.measure.facts.degree == 2 and not self.unit:
             self.unit = 2.0 * float(np.std(returns)) or 1.0
+        if self.options.constraint is not None and self.options.dual_gain > 0:
+            self.excess = self.options.dual_gain * (float(self.measure.value(returns)) - self.options.constraint)
 
-    def coefficients(self, returns: Points, weights: Points | None = None) -> Points:
-        """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi; 0 for a risk-neutral run.
+    def coefficients(self, returns: Points, weights: Points | None = None) -> Parts:
+        """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi, in two parts; 0 for a risk-neutral run."""
+        if not self.active:
+            return Parts(np.zeros_like(returns), np.zeros_like(returns))
+        parts = self.estimated(returns, weights)
+        return parts if weights is not None or returns.ndim > 1 else self.steadied(returns, parts)
+
+    def estimated(self, returns: Points, weights: Points | None = None) -> Parts:
+        """The same as the estimator has it, whether there is a penalty or not.
 
         Trajectories are exchangeable, so an estimator that splits them takes first and second half: no generator.
         """
-        if not self.active:
-            return np.zeros_like(returns)
+        if self.options.mean_part == "reinforce" and self.options.of == quantity.RETURN:  # of which rewards-to-go are
+            return self.estimator.parts(self.measure, returns, weights)
         c = self.estimator.coefficients(self.measure, returns, weights)
-        return c if weights is not None or returns.ndim > 1 else self.steadied(returns, c)
+        return Parts(c, np.zeros_like(c))
 
-    def steadied(self, returns: Float[Array, " n"], c: Float[Array, " n"]) -> Float[Array, " n"]:
+    def steadied(self, returns: Float[Array, " n"], parts: Parts) -> Parts:
         """The coefficients of a batch as the steadiness has them, which sets lam; as they are, without one."""
         if self.steadiness is None:
-            return c
-        steadied = self.steadiness.steady(returns, c, float(self.measure.value(returns)))
+            return parts
+        by_mean = parts.of_mean * returns
+        steadied = self.steadiness.steady(returns, parts.own + by_mean, float(self.measure.value(returns)))
         self.weight, self.pooled = steadied.lam, steadied.pooled
-        return steadied.c
+        return Parts(steadied.c - by_mean, parts.of_mean)
 
     def finish(self, returns: Float[Array, " n"]) -> dict[str, float]:
         """Take the dual step, if there is a constraint; what to log."""
@@ -147,6 +178,8 @@ def choice_problems(options: PenaltyOptions) -> Iterator[str]:
             for name in ("at_most", "at_least"):
                 if getattr(options, name) is not None:
                     yield f"steadiness = 0: must be > 0 with {name}: leave it out"
+        if options.of != quantity.RETURN and is_active(options):
+            yield f"of = {options.of!r}: must have lam or constraint beside it: a steadiness is of the return alone"
         return
     other = "lam" if options.lam is not None else "constraint"
     for name in ("steadiness", "at_most", "at_least"):

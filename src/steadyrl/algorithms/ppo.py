@@ -9,17 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl.actors.actor import Actor, Critic, Steps
+from steadyrl.actors.schedule import scheduled
 from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
 from steadyrl.algorithms.product_ratio import ProductPenalty, effective_size
 from steadyrl.algorithms.proximal import ProximalOptions, clipped, parts_of
 from steadyrl.algorithms.registry import register
-from steadyrl.algorithms.schedule import scheduled
+from steadyrl.algorithms.weights import mean_weights
+from steadyrl.estimators import Parts
 from steadyrl.ground import streams
 from steadyrl.ground.option import option, with_default
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.rollouts.batch import Batch
-from steadyrl.rollouts.returns import generalised_advantages
+from steadyrl.rollouts.returns import generalised_advantages, reward_to_go
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,11 @@ class NeutralPPOOptions(ProximalOptions):
     """PPO."""
 
     gamma: float = with_default(ProximalOptions, "gamma", 0.99)
-    minibatch_size: int = option(256, "steps of each part that a pass is cut into; 0 for the whole batch", least=0)
+    minibatch_size: int | None = option(
+        None,
+        "steps of each part that a pass is cut into; 0 for the whole batch (default: 256, and 0 on a table)",
+        least=0,
+    )
     advantage_normalisation: Literal["batch", "minibatch", "none"] = option(
         "batch", "over which steps the weights are given mean 0 and standard deviation 1"
     )
@@ -37,9 +43,6 @@ class NeutralPPOOptions(ProximalOptions):
     entropy: float = option(0.0, "weight of the entropy bonus", least=0)
     entropy_schedule: Literal["constant", "linear", "cosine"] = option(
         "constant", "how the entropy bonus changes over the run"
-    )
-    rate_schedule: Literal["constant", "linear", "cosine"] = option(
-        "linear", "how the learning rates change over the run"
     )
     clip_schedule: Literal["constant", "linear", "cosine"] = option(
         "constant", "how the range of the ratio changes over the run"
@@ -58,8 +61,12 @@ class PPOOptions(NeutralPPOOptions, PenaltyOptions):
         "critic: the penalty has a critic and advantages of its own, inside the clipped surrogate, so that lam has its "
         "plain meaning; product: the paper's, outside of it, corrected by the product of a trajectory's ratios",
     )
-    critic_lambda: float = option(
-        0.95, "decay of the penalty's advantages; at 1 they are unbiased whatever the critic says", least=0, most=1
+    critic_lambda: float | None = option(
+        None,
+        "decay of the penalty's advantages; at 1 they are unbiased whatever the critic says (default: 0.95, and 1 on a "
+        "table, whose critic does not see the return so far)",
+        least=0,
+        most=1,
     )
     zeta: float = option(2.0, "product: largest importance ratio of a trajectory", above=0)
     clip_rule: Literal["weight", "gradient"] = option(
@@ -80,6 +87,7 @@ class PPO(Algorithm):
     value_factor = 1.0
     network_defaults: ClassVar[Mapping[str, Any]] = {
         "policy_rate": 1e-3,
+        "rate_schedule": "linear",
         "max_grad_norm": 0.5,
         "hidden": (64, 64),
         "activation": "tanh",
@@ -88,7 +96,12 @@ class PPO(Algorithm):
         "normalise_observations": True,
         "normalise_returns": True,
     }
-    table_defaults: ClassVar[Mapping[str, Any]] = {"policy_rate": 1.0, "value_rate": 0.5, "optimiser": "sgd"}
+    table_defaults: ClassVar[Mapping[str, Any]] = {
+        "policy_rate": 1.0,
+        "value_rate": 0.5,
+        "optimiser": "sgd",
+        "rate_schedule": "linear",
+    }
     """A plain step along a mean over steps, of which few are in any one state."""
 
     def __init__(
@@ -109,41 +122,43 @@ class PPO(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """Several passes over n episodes."""
-        options, progress = self.options, self.finished_updates / self.updates
-        self.actor.set_rate_factor(scheduled(options.rate_schedule, progress))
+        options = self.options
         policy_learns = self.actor.begin(batch)
-        self.penalty.begin(to_go[:, 0])
-        c = self.penalty.coefficients(to_go[:, 0])
+        returns = self.penalty.numbers(batch, to_go[:, 0])
+        self.penalty.begin(returns)
+        c = self.penalty.coefficients(returns)
         weights, targets = self.weights(batch, c)
-        inner = Inner(self, batch, to_go[:, 0], c, weights)
+        inner = Inner(self, batch, returns, c, weights)
         self.actor.see_targets(targets)
         if self.critic is not None:
-            self.critic.begin(batch, c)
+            self.critic.begin(batch, c.own)
         rng = streams.generator(self.seed, streams.MINIBATCH, self.iteration)
+        size = inner.steps.part_size if options.minibatch_size is None else options.minibatch_size
         last: dict[str, list[float]] = {}
         for _ in range(options.inner_updates):
             inner.begin_pass()
             last = defaultdict(list)
-            for part in parts_of(batch.steps, options.minibatch_size, rng):
+            for part in parts_of(batch.steps, size, rng):
                 if policy_learns:
                     last["gradient_norm"].append(inner.ascend(part))
                 if self.critic is not None:
                     last["critic_loss"].append(self.critic.fit(part))
             for _ in range(options.value_epochs):
-                for part in parts_of(batch.steps, options.minibatch_size, rng):
+                for part in parts_of(batch.steps, size, rng):
                     last["value_loss"].append(inner.fit_values(part, targets))
             if options.kl_stop is not None and inner.steps.divergence() > options.kl_stop:
                 break
         self.actor.end(batch)
         logged = {name: float(np.mean(numbers)) for name, numbers in last.items()}
-        return logged | inner.movement() | self.penalty.finish(to_go[:, 0])
+        return logged | inner.movement() | self.penalty.finish(returns)
 
-    def weights(self, batch: Batch, c: Float[Array, " n"]) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
+    def weights(self, batch: Batch, c: Parts) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """A - lam A_c of every step, and the targets of the value function.
 
         A are PPO's advantages: their weighted score would be the gradient of E[G0] if each were multiplied by gamma^t,
         which PPO leaves out. A_c are those of the penalty, whose gradient has no gamma^t: the sum over steps of their
         weighted score is the gradient of D[G0] at critic_lambda = 1, whatever the critic says, and near it below 1.
+        What an estimator leaves to the gradient of E[G0] is not the critic's to predict: it has the mean's baseline.
         """
         options, values = self.options, self.actor.values(batch)
         advantages = generalised_advantages(
@@ -153,8 +168,15 @@ class PPO(Algorithm):
         targets = (advantages + values)[batch.mask]
         if self.critic is None:
             return advantages[batch.mask], targets
-        penalties = penalty_advantages(batch, c, self.critic.baseline(batch), options.critic_lambda)
+        decay = self.critic.decay if options.critic_lambda is None else options.critic_lambda
+        penalties = penalty_advantages(batch, c.own, self.critic.baseline(batch), decay)
+        penalties += c.of_mean[:, None] * self.mean_part(batch)
         return (advantages - self.penalty.lam * penalties)[batch.mask], targets
+
+    def mean_part(self, batch: Batch) -> Float[Array, "n T"]:
+        """Each step's weight in Algorithm 1's gradient of E[G0], which some estimators of D's contain."""
+        gamma = self.options.gamma
+        return mean_weights(reward_to_go(batch.rewards, gamma), self.actor.values(batch), gamma)
 
 
 def penalty_advantages(
@@ -169,18 +191,19 @@ class Inner:
     """The passes over one batch: what stays as it was when they began, and the rule that moves the policy."""
 
     def __init__(
-        self, ppo: PPO, batch: Batch, returns: Float[Array, " n"], c: Float[Array, " n"], weights: Float[Array, " m"]
+        self, ppo: PPO, batch: Batch, returns: Float[Array, " n"], c: Parts, weights: Float[Array, " m"]
     ) -> None:
         self.options, self.batch = ppo.options, batch
         self.steps: Steps = ppo.actor.steps(batch)
         self.old_log_probs = self.steps.log_probs()
         self.old_values = self.steps.values(np.arange(batch.steps)) if ppo.options.value_clip is not None else None
-        progress = ppo.finished_updates / ppo.updates
-        self.clip = max(scheduled(ppo.options.clip_schedule, progress), 1e-3) * ppo.options.clip
-        self.entropy = scheduled(ppo.options.entropy_schedule, progress) * ppo.options.entropy
+        self.clip = max(scheduled(ppo.options.clip_schedule, ppo.progress), 1e-3) * ppo.options.clip
+        self.entropy = scheduled(ppo.options.entropy_schedule, ppo.progress) * ppo.options.entropy
         self.weights = standardised(weights) if ppo.options.advantage_normalisation == "batch" else weights
-        outside = ppo.penalty.active and ppo.critic is None
-        self.product = ProductPenalty(ppo.penalty, ppo.options, batch, returns, c) if outside else None
+        self.product: ProductPenalty | None = None
+        if ppo.penalty.active and ppo.critic is None:
+            mean_part = ppo.mean_part(batch)[batch.mask]
+            self.product = ProductPenalty(ppo.penalty, ppo.options, batch, returns, c, mean_part)
         self.penalties: Float[Array, " m"] | None = None
 
     def begin_pass(self) -> None:

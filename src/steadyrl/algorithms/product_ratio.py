@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from steadyrl.algorithms.penalty import Penalty
+from steadyrl.estimators import Parts
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.measures import EffectiveSampleSizeWarning
 from steadyrl.rollouts.batch import Batch
@@ -20,25 +21,36 @@ class ProductPenalty:
     """The penalty of one batch while its policy moves."""
 
     def __init__(
-        self, penalty: Penalty, options: Any, batch: Batch, returns: Float[Array, " n"], c: Float[Array, " n"]
+        self,
+        penalty: Penalty,
+        options: Any,
+        batch: Batch,
+        returns: Float[Array, " n"],
+        c: Parts,
+        mean_part: Float[Array, " m"],
     ) -> None:
-        """`c` are the coefficients of the policy that acted, unweighted."""
-        self.penalty, self.options, self.batch, self.returns, self.own = penalty, options, batch, returns, c
+        """`c` are the coefficients of the policy that acted, unweighted.
+
+        `mean_part` is each step's weight in the gradient of E[G0] that they leave open.
+        """
+        self.penalty, self.options, self.batch, self.returns = penalty, options, batch, returns
+        self.unweighted, self.mean_part = np.stack(c), mean_part
         self.episode = np.repeat(np.arange(batch.n), batch.lengths)
         # What unweighted coefficients have beside the influence function, of the order 1/n. Weighted ones have only
         # that, so it is added to them: then they are continuous where the policy begins to move.
-        self.correction = c - self._weighted(np.ones(batch.n))
+        self.correction = self.unweighted - self._weighted(np.ones(batch.n))
 
     def weights(self, change: Float[Array, " m"]) -> Float[Array, " m"]:
-        """lam c_i of each step, from the change of each step's log-probability."""
+        """lam (own_i + of_mean_i w_it) of each step, from the change of each step's log-probability."""
         # Summed over the steps of a trajectory, the penalty is as many times stronger as an episode has steps.
         scale = self.batch.steps / self.batch.n if self.options.penalty_scale == "trajectory" else 1.0
-        return self.penalty.lam * scale * self.coefficients(log_ratios(self.batch, change))[self.episode]
+        own, of_mean = self.coefficients(log_ratios(self.batch, change))[:, self.episode]
+        return self.penalty.lam * scale * (own + of_mean * self.mean_part)
 
-    def coefficients(self, log_rho: Float[Array, " n"]) -> Float[Array, " n"]:
-        """c_i under the policy of now."""
+    def coefficients(self, log_rho: Float[Array, " n"]) -> Float[Array, "2 n"]:
+        """own_i and of_mean_i under the policy of now."""
         if not np.isfinite(log_rho).all():  # the policy is no longer one: the run ends as diverged
-            return self.own
+            return self.unweighted
         rho = np.exp(np.minimum(log_rho, 50.0))
         weights = np.minimum(rho, self.options.zeta)
         if not weights.any():  # too small for a float, all of them; their proportions are not
@@ -46,10 +58,10 @@ class ProductPenalty:
         kept = rho <= self.options.zeta if self.options.clip_rule == "gradient" else np.ones_like(rho)
         return kept * (self._weighted(weights) + weights / weights.mean() * self.correction)
 
-    def _weighted(self, weights: Float[Array, " n"]) -> Float[Array, " n"]:
+    def _weighted(self, weights: Float[Array, " n"]) -> Float[Array, "2 n"]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EffectiveSampleSizeWarning)  # it is logged at every update
-            return self.penalty.coefficients(self.returns, weights)
+            return np.stack(self.penalty.coefficients(self.returns, weights))
 
 
 def log_ratios(batch: Batch, change: Float[Array, " m"]) -> Float[Array, " n"]:

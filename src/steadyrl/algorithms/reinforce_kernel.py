@@ -25,18 +25,19 @@ def rewards_to_go(rewards, lengths, gamma, out):
 
 @njit(cache=True)
 @no_type_check
-def reinforce(score, value, baseline, policy, episodes, coefficients, settings, learn_baseline):
+def reinforce(score, value, baseline, policy, episodes, parts, settings, learn_baseline):
     """The weighted score of every run, and its value and baseline moved, in place.
 
-    Each step has weight(i, t) = gamma^t (to_go_it - V(s_it)) - lam (c_i - b(s_it)), V and b as they were before, and
-    score (runs, states, actions) becomes the sum of weight times grad log pi. Then V (runs, states), trajectory by
-    trajectory, moves towards to_go_it, and b, if it is learned, towards c_i in the same way and at the same rate.
-    Without learning, b stays 0.
+    Each step has weight(i, t) = w_it - lam (own_i - b(s_it) + of_mean_i w_it), w_it = gamma^t (to_go_it - V(s_it)), V
+    and b as they were before, and score (runs, states, actions) becomes the sum of weight times grad log pi. Then V
+    (runs, states), trajectory by trajectory, moves towards to_go_it, and b, if it is learned, towards own_i in the same
+    way and at the same rate. Without learning, b stays 0.
 
     policy: pi (runs, states, actions). episodes: states, actions, rewards-to-go (runs, n, T), lengths (runs, n).
-    coefficients: c (runs, n). settings: gamma, lam, value_rate, each (runs,).
+    parts: own and of_mean (runs, n). settings: gamma, lam, value_rate, each (runs,).
     """
     states, actions, to_go, lengths = episodes
+    own, of_mean = parts
     gamma, lam, value_rate = settings
     runs, n, _ = states.shape
     n_states, n_actions = policy.shape[1:]
@@ -47,11 +48,12 @@ def reinforce(score, value, baseline, policy, episodes, coefficients, settings, 
         own_value, own_baseline = value[r], baseline[r]
         before, baseline_before = own_value.copy(), own_baseline.copy()
         for i in range(n):
-            discount, c, steps = 1.0, coefficients[r, i], lengths[r, i]
+            discount, c, multiple, steps = 1.0, own[r, i], of_mean[r, i], lengths[r, i]
             slope[:] = 0.0
             for t in range(steps):
                 s, ahead = np.uint64(states[r, i, t]), to_go[r, i, t]
-                weight = discount * (ahead - before[s]) - lam[r] * (c - baseline_before[s])
+                mean_part = discount * (ahead - before[s])
+                weight = mean_part - lam[r] * ((c - baseline_before[s]) + multiple * mean_part)
                 count(taken, visited, s, np.uint64(actions[r, i, t]), weight)
                 slope[s] += own_value[s] - ahead
                 discount *= gamma[r]

@@ -30,6 +30,8 @@ class RiskNeutralPPO(PPO):
 
     name = "risk-neutral-ppo"
     Options: ClassVar[type[Any]] = NeutralPPOOptions
+    run_defaults: ClassVar[Mapping[str, Any]] = {"n": 8}
+    """There is no law of returns to estimate, so more and smaller batches learn more from the same steps."""
     problems = Algorithm.problems
 
     def __init__(

@@ -22,7 +22,7 @@ import numpy as np
 from steadyrl.actors.actor import Actor, Weights
 from steadyrl.algorithms.algorithm import Algorithm, WeightedOptions
 from steadyrl.algorithms.registry import register
-from steadyrl.algorithms.weights import step_weights
+from steadyrl.algorithms.weights import mean_weights
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.rollouts.batch import Batch
@@ -57,7 +57,7 @@ class TRVO(Algorithm):
         gamma, lam = self.options.gamma, self.options.lam
         j = (1.0 - gamma) * float(to_go[:, 0].mean())
         targets = reward_to_go(per_step_rewards(batch.rewards, j, lam), gamma)
-        weights = step_weights(targets, self.actor.values(batch), 0.0, gamma)
+        weights = mean_weights(targets, self.actor.values(batch), gamma)
         moved = trust_region_step(self.actor, batch, weights, self.options.kl_stop)
         self.actor.fit_values(batch, targets)
         return {"lam": lam, "J": j, "kl": moved}

@@ -1,7 +1,8 @@
-"""The one weight a step of Algorithm 1."""
+"""The weights a step has in Algorithm 1: of the mean and of the penalty."""
 
 import numpy as np
 
+from steadyrl.estimators import Parts
 from steadyrl.ground.shapes import Array, Float
 
 
@@ -10,15 +11,13 @@ def discounts(gamma: float, steps: int) -> Float[Array, " T"]:
     return np.cumprod(np.concatenate([np.ones(1), np.full(steps - 1, gamma)]))
 
 
-def step_weights(
-    to_go: Float[Array, "n T"],
-    values: Float[Array, "n T"],
-    penalties: Float[Array, "n T"] | Float[Array, "n 1"] | float,
-    gamma: float,
-) -> Float[Array, "n T"]:
-    """weight(i, t) = gamma^t (reward-to-go - V(s_it)) - penalty(i, t): Algorithm 1's two gradients as one.
+def mean_weights(to_go: Float[Array, "n T"], values: Float[Array, "n T"], gamma: float) -> Float[Array, "n T"]:
+    """w_it = gamma^t (reward-to-go - V(s_it)): (1/n) sum_i sum_t w_it grad log pi estimates grad E[G0] (eq:rf_est)."""
+    return discounts(gamma, to_go.shape[1]) * (to_go - values)
 
-    The update is (1/n) sum_i sum_t weight(i, t) grad log pi(a_it | s_it) (eq:rf_est less lam times the variability
-    gradient). `penalties` are lam c_i, less a baseline of theirs if there is one.
-    """
-    return discounts(gamma, to_go.shape[1]) * (to_go - values) - penalties
+
+def penalty_weights(
+    parts: Parts, baseline: Float[Array, "n T"] | float, mean_part: Float[Array, "n T"]
+) -> Float[Array, "n T"]:
+    """own_i - b + of_mean_i w_it of each step: its weighted score is the gradient of D[G0]."""
+    return (parts.own[:, None] - baseline) + parts.of_mean[:, None] * mean_part

@@ -13,13 +13,14 @@ from typing import Final
 from steadyrl import __version__
 from steadyrl.cli.parser import Parser
 from steadyrl.cli.train import plain_warnings
-from steadyrl.ground.errors import BAD_INPUT, Interrupted, RunError
+from steadyrl.ground.errors import BAD_INPUT, FAILED, Interrupted, RunError
 from steadyrl.ground.files import printable
 
 COMMANDS: Final = {
     "train": "train a policy whose returns hold steady",
     "evaluate": "mean, CVaR and every measure of a policy's returns, with intervals",
     "frontier": "what steadiness costs: policies from risk-neutral to steady, and one to take",
+    "compare": "runs side by side: curves, final numbers with intervals, paired by seed",
     "watch": "play episodes and write them as a GIF or MP4",
     "measures": "every measure of a sample of returns, with intervals",
     "envs": "the environments that come with it, and what is risky in them",
@@ -27,6 +28,9 @@ COMMANDS: Final = {
     "report": "tables, figures and one page of a study",
     "reproduce": "the paper's studies, with verdicts on its claims",
 }
+
+PACKS: Final = ("pack", "unpack", "merge")
+"""What `steadyrl study` does with a study that is there."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         OverflowError,
         ImportError,
         MemoryError,
+        SystemExit,
+        GeneratorExit,
     ) as e:
         return _explain(e)
     return 0
@@ -58,16 +64,18 @@ def _run(arguments: list[str]) -> None:
         sys.stdout.write(f"steadyrl {__version__}\n")
     elif first in ("--help", "-h"):
         sys.stdout.write(_help())
+    elif first == "study" and arguments[1:2] and arguments[1] in PACKS:
+        _command(f"study {arguments[1]}", "pack", arguments[2:])
     elif first in COMMANDS:
-        _command(first, arguments[1:])
+        _command(first, first, arguments[1:])
     else:
         raise ValueError(f"unknown command {first!r}: known are {', '.join(COMMANDS)}")
 
 
-def _command(name: str, arguments: list[str]) -> None:
-    """Read the options of a command and run it; with --help, print what it takes."""
-    module = import_module(f"steadyrl.cli.{name}")
-    command = getattr(module, name)
+def _command(name: str, home: str, arguments: list[str]) -> None:
+    """Read the options of a command, whose module is `home`, and run it; with --help, print what it takes."""
+    module = import_module(f"steadyrl.cli.{home}")
+    command = getattr(module, name.rpartition(" ")[2])
     parser = Parser(prog=f"steadyrl {name}", description=command.__doc__)
     with plain_warnings():
         module.add_options(parser, arguments)
@@ -95,6 +103,8 @@ def _explain(error: BaseException) -> int:
         return 130
     if isinstance(error, RunError):
         return _fail(str(error), error.exit_code)
+    if isinstance(error, SystemExit | GeneratorExit):  # of an environment or a package: nothing was finished
+        return _fail(f"{type(error).__name__}: {error} was raised by code that must not end the process", FAILED)
     if isinstance(error, OSError):
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     return _fail("not enough memory for this: ask for less" if isinstance(error, MemoryError) else str(error))

@@ -108,6 +108,7 @@ def _of_run(
 
     config, _ = folder.read_config(run)
     check_import(config.env, str(run / "run.json"), allow_import=allow_import)
+    check_import(config.policy, str(run / "run.json"), allow_import=allow_import, field="policy")
     loaded = load(run, policy=policy)
     played = loaded.evaluate(episodes, seed, gamma, deterministic)
     told = {"run": str(run), "env": config.env, "status": loaded.status, "update": loaded.update}

@@ -28,14 +28,15 @@ def show_sample(file: str, column: str | None, options: dict[str, Any], *, plot:
     """Print the summary of the returns in a file, as a table or as JSON, and draw it if asked to."""
     if plot is not None:
         from steadyrl.report import _distribution
+        from steadyrl.report.figure_file import save_figure
 
         _distribution.check_path(plot)
     returns = read(file, column)
     summary = with_progress(returns, options)
     if plot is not None:
-        _distribution.save(_distribution.draw(returns, summary), plot)
+        save_figure(_distribution.draw(returns, summary), plot)
     if as_json:
-        _print_json(summary.to_dict())
+        print_json(summary.to_dict())
     else:
         print_summary(summary, "standard input" if file == "-" else file)
 
@@ -44,10 +45,10 @@ def show_known(*, as_json: bool) -> None:
     """Print what is known of each measure, as tables or as JSON."""
     known = [measures.get(name) for name in measures.names()]
     if as_json:
-        _print_json([_as_dict(measure) for measure in known])
+        print_json([_as_dict(measure) for measure in known])
         return
-    facts = _table("Name", "Degree", "Coherent", "Unbiased", "Density", "Equation")
-    notes = _table("Name", "Notes")
+    facts = make_table("Name", "Degree", "Coherent", "Unbiased", "Density", "Equation")
+    notes = make_table("Name", "Notes")
     for measure in known:
         facts.add_row(*_facts(measure))
         notes.add_row(measure.name, "\n".join(_notes(measure)))
@@ -63,7 +64,7 @@ def with_progress(returns: Float[Array, " n"], options: dict[str, Any]) -> Summa
 
 def print_summary(summary: Summary, source: str) -> None:
     """A table of every measure with its interval."""
-    table = _table("Measure")
+    table = make_table("Measure")
     for heading in ("Value", "Low", "High"):
         table.add_column(heading, justify="right")
     for row in summary.rows:
@@ -106,19 +107,28 @@ def _yes_or_no(fact: bool | None) -> str:
     return "?" if fact is None else "yes" if fact else "no"
 
 
-def _table(*headings: str) -> Table:
+def make_table(*headings: str) -> Table:
+    """A table with these headings."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading in headings:
         table.add_column(heading, overflow="fold")
     return table
 
 
+class _Output(Console):
+    """Whoever reads standard output may stop at any time: the command line knows what to do then, rich would exit."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def show(*parts: str | Table) -> None:
     """Print to standard output, brackets and all: a file or a fact may hold what rich takes for markup."""
-    console = Console(markup=False, emoji=False, highlight=False)
+    console = _Output(markup=False, emoji=False, highlight=False)
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, str))
 
 
-def _print_json(content: Any) -> None:
+def print_json(content: Any) -> None:
+    """Print to standard output, for machines."""
     sys.stdout.write(json.dumps(content, indent=2, default=str) + "\n")

@@ -29,16 +29,17 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
     from steadyrl.cli.train import check_import, plain_warnings
     from steadyrl.envs._checks import check_count
     from steadyrl.ground.files import printable
-    from steadyrl.report.study import write
+    from steadyrl.paper.studies import RECONSTRUCTION, claims_of
+    from steadyrl.report.study import affordable_episodes, write
     from steadyrl.studies.results import read
 
     if evaluate is not None:
         check_count("evaluate", evaluate, least=0)
     _refuse_gradients(study)
     found = read(study)
-    for env, folder in {str(run.settings["env"]): run.folder for run in found.runs if run.settings}.items():
-        if evaluate:
-            check_import(env, str(folder / "run.json"), allow_import=allow_import)
+    for field in ("env", "policy") if evaluate else ():
+        for value, folder in {str(run.settings.get(field)): run.folder for run in found.runs if run.settings}.items():
+            check_import(value, str(folder / "run.json"), allow_import=allow_import, field=field)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     with (
@@ -47,25 +48,27 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
     ):
         task = bar.add_task("reading")
         told = lambda what, done, of: bar.update(task, description=what, completed=done, total=of)  # noqa: E731
-        paths = write(found, evaluate=evaluate, maps=not no_maps, told=told)
+        paths = write(
+            found,
+            evaluate=affordable_episodes(found) if evaluate is None else evaluate,
+            maps=not no_maps,
+            claims=claims_of(found),
+            remark=RECONSTRUCTION,
+            told=told,
+        )
     counts = ", ".join(f"{n} {status}" for status, n in found.counts().items())
     sys.stdout.write(f"{printable(found.name)}: {len(found.runs)} runs ({counts}), {len(found.cells)} cells\n")
     sys.stdout.writelines(f"written: {path}\n" for path in paths)
 
 
 def _refuse_gradients(study: Path) -> None:
-    """A study of gradients has no runs to read: say what writes its tables and figures."""
+    """An experiment with gradients has no runs to read: say what writes its tables and figures."""
     from steadyrl.ground.errors import BadInputError
-    from steadyrl.ground.files import json_object
-    from steadyrl.studies.study import check_folder
-    from steadyrl.studies.tables import TABLES
+    from steadyrl.ground.files import check_entries
+    from steadyrl.paper.gradients.rows import ABOUT, about
 
-    if not (study / "study.json").is_file():  # which the reader says
-        return
-    check_folder(study)
-    content = json_object(study / "study.json")
-    if TABLES.keys() & content.keys():
-        command = f"{content.get('command') or 'steadyrl study FILE'} --out {shlex.quote(str(study))}"
-        raise BadInputError(
-            f"{study} holds a study of gradients, which writes its tables and figures itself: {command}"
-        )
+    check_entries(study, (ABOUT,))
+    command = about(study).get("command")
+    if command:
+        again = f"{command} --out {shlex.quote(str(study))}"
+        raise BadInputError(f"{study} holds no runs but rows, whose tables and figures are written by: {again}")

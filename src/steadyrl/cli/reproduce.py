@@ -2,27 +2,34 @@
 
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from steadyrl.cli.parser import Parser
 from steadyrl.cli.study import add_size
 
-STUDIES: Final = (
+if TYPE_CHECKING:
+    from steadyrl.paper.studies import Gradients, Grid
+
+NAMES: Final = (
     "estimators",
     "gradient-variance",
     "maze",
     "maze-goal",
+    "maze-readings",
     "sensitivity",
     "maze-best",
     "maze-search",
     "maze-windows",
+    "maze-lam",
+    "maze-steadiness",
     "baselines",
     "lunarlander",
+    "lunarlander-sweep",
     "pendulum",
     "cheetah",
     "baselines-lunarlander",
 )
-"""In the order of `all`: the cheap ones first."""
+"""Those of `steadyrl.paper.studies.STUDIES`, which is not imported for help."""
 ALL: Final = "all"
 
 
@@ -30,12 +37,13 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
     """What the command takes."""
     parser.add_argument(
         "study",
-        choices=(*STUDIES, ALL),
+        choices=(*NAMES, ALL),
         metavar="STUDY",
         help="maze, lunarlander, pendulum, cheetah: the paper's training; sensitivity: learning rates and lambdas; "
         "gradient-variance: of each measure while it learns; estimators: bias and variance against exact gradients; "
-        "maze-goal: how much the goal's reward matters; maze-best, maze-search, maze-windows, baselines, "
-        "baselines-lunarlander: beyond the paper; or all",
+        "maze-goal: how much the goal's reward matters; maze-readings: the estimators as they can be read; "
+        "lunarlander-sweep: what the authors may have done; maze-best, maze-search, maze-windows, maze-lam, "
+        "maze-steadiness, baselines, baselines-lunarlander: beyond the paper; or all",
     )
     parser.option("out", "where to write (default: out/ and the study's name)", Path)
     add_size(parser)
@@ -53,72 +61,94 @@ def reproduce(
     quiet: bool,
 ) -> None:
     """Run a study of the paper; write tables, figures, verdicts, a report. Stopped, the same command resumes it."""
-    from steadyrl.cli.study import at_least_one
+    from steadyrl.cli.study import at_least_one, command_line
     from steadyrl.ground.errors import RunError
+    from steadyrl.paper.studies import STUDIES, Grid
 
     at_least_one(workers=workers, seeds=seeds, updates=updates)
-    given = {"seeds": seeds, "updates": updates, "estimators": estimators}
+    options = {"seeds": seeds, "updates": updates, "estimators": estimators and estimators.split(",")}
     failures: list[RunError] = []
-    for name in STUDIES if study == ALL else (study,):
+    for name, chosen in STUDIES.items():
+        if study not in (name, ALL):
+            continue
         folder = (out / name if study == ALL else out) if out is not None else Path("out") / name
+        command = command_line("reproduce", name, budget=budget, seeds=seeds, updates=updates, estimators=estimators)
+        one = {**options, "quick": budget == "quick"}
         try:
-            _one(name, folder, budget, given, workers, quiet=quiet)
-        except RunError as error:  # the other studies go on
+            if isinstance(chosen, Grid):
+                _grid(name, chosen, folder, {**one, "command": command}, workers, quiet=quiet)
+            else:
+                _gradients(chosen, folder, one, command, workers, quiet=quiet)
+        except RunError as error:  # the other studies are run all the same
             failures.append(error)
     if failures:
         raise failures[0]
 
 
-def _one(name: str, out: Path, budget: str, given: dict[str, Any], workers: int | None, *, quiet: bool) -> None:
-    from steadyrl.cli.study import command_line, run_study, write_gradients
+def _grid(name: str, study: "Grid", out: Path, options: dict[str, Any], workers: int | None, *, quiet: bool) -> None:
+    """A study of runs: train what is missing, then report what there is."""
+    from steadyrl.cli.study import run_study
+    from steadyrl.cli.train import plain_warnings
     from steadyrl.ground.errors import BadInputError, RunError
-    from steadyrl.studies.study import preset, study_from
+    from steadyrl.paper.presets import preset
+    from steadyrl.paper.studies import RECONSTRUCTION
+    from steadyrl.report.claims import markdown
+    from steadyrl.report.study import affordable_episodes, write
+    from steadyrl.studies.results import read
+    from steadyrl.studies.study import study_from
 
-    command = command_line("reproduce", name, budget=budget, **given)
-    options = {**given, "estimators": given["estimators"] and given["estimators"].split(",")}
-    chosen = study_from(preset(name), name, quick=budget == "quick", command=command, **options)
     failed: RunError | None = None
     try:
-        run_study(chosen, out, workers, quiet=quiet)
+        run_study(study_from(preset(name), name, **options), out, workers, quiet=quiet)
     except BadInputError:  # the folder is another study's, or another process is at it
         raise
     except RunError as error:  # what there is is reported all the same
         failed = error
     if failed is not None and not (out / "study.json").is_file():
         raise failed
-    _tell(_of_training(name, out) if chosen.table is None else write_gradients(chosen, out, judged=True))
+    results = read(out)
+    claims = study.claims(results)
+    with plain_warnings():
+        paths = write(
+            results,
+            evaluate=affordable_episodes(results),
+            maps=True,
+            claims=claims,
+            remark=RECONSTRUCTION,
+            figures={key: draw() for key, draw in study.figures.items()},
+        )
+    _say(markdown(claims, results.title or name, RECONSTRUCTION) if claims else "", paths)
     if failed is not None:
         raise failed
 
 
-def _of_training(name: str, out: Path) -> list[Path]:
-    """Write what a study of runs has to show."""
-    from steadyrl.cli.train import plain_warnings
-    from steadyrl.report.study import write
-    from steadyrl.studies.claims import write_claims
-    from steadyrl.studies.results import read
+def _gradients(
+    study: "Gradients", out: Path, options: dict[str, Any], command: str, workers: int | None, *, quiet: bool
+) -> None:
+    """An experiment: measure what is missing, then write what there is."""
+    from steadyrl.cli.study import warn_plainly
+    from steadyrl.ground.errors import BadInputError, RunError
+    from steadyrl.paper.gradients.rows import finish, in_processes, read
 
-    results = read(out)
-    with plain_warnings():
-        paths = [*write_claims(results), *write(results)]
-    if name == "baselines":
-        paths.append(_per_step_argument(out / "figures" / "per_step.png"))
-    return paths
+    cases = study.cases(**options)
+    failed: RunError | None = None
+    try:
+        finish(study.experiment, cases, out, in_processes(workers, warn_plainly), command=command, quiet=quiet)
+        sys.stdout.write(f"finished: {out} ({len(cases)} cases)\n")
+    except BadInputError:
+        raise
+    except RunError as error:
+        failed = error
+    rows = read(study.experiment, cases, out)
+    if rows:
+        _say(*study.write(rows, out))
+    if failed is not None:
+        raise failed
 
 
-def _per_step_argument(path: Path) -> Path:
-    """The paper's argument against penalising the variance of a step's reward, drawn."""
-    from steadyrl.report._distribution import save
-    from steadyrl.report._per_step import argue, draw
-
-    save(draw(argue()), path)
-    return path
-
-
-def _tell(paths: list[Path]) -> None:
+def _say(verdicts: str, paths: list[Path]) -> None:
     """Print the verdicts, and where everything is."""
-    for path in paths:
-        if path.name == "claims.md":
-            sys.stdout.write(path.read_text(encoding="utf-8") + "\n")
+    if verdicts:
+        sys.stdout.write(verdicts + "\n")
     if paths:
         sys.stdout.write("written: " + ", ".join(map(str, paths)) + "\n")

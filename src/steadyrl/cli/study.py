@@ -39,7 +39,7 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
 def add_size(parser: Parser) -> None:
     """How large a study is and how it is run."""
     parser.option("seeds", "seeds of each combination, instead of the study's", int)
-    parser.option("updates", "updates of each run, instead of the study's; of a study of samples, estimates", int)
+    parser.option("updates", "updates of each run, instead of the study's; of the study estimators, estimates", int)
     parser.option("estimators", "such as paper,influence, instead of the study's", metavar="NAME,...")
     parser.option("workers", "processes at work (default: the number of cores)", int)
     parser.option(
@@ -63,8 +63,9 @@ def study(
     allow_import: bool,
 ) -> None:
     """Run a study: every combination of a grid. Stop it at any time: the same command resumes it."""
+    from steadyrl.paper.presets import preset
     from steadyrl.runs.toml import read_file
-    from steadyrl.studies.study import preset, study_from
+    from steadyrl.studies.study import study_from
 
     path = Path(file)
     plan = read_file(path) if path.is_file() or file.endswith(".toml") else preset(file)
@@ -86,10 +87,9 @@ def study(
     )
     for config in chosen.configs:
         check_import(config.env, file, allow_import=allow_import)
+        check_import(config.policy, file, allow_import=allow_import, field="policy")
     folder = out or Path("out") / name
     run_study(chosen, folder, workers, quiet=quiet, engine=engine, address=address)
-    if chosen.table is not None:  # there are no runs for `steadyrl report` to read
-        sys.stdout.writelines(f"written: {path}\n" for path in write_gradients(chosen, folder))
 
 
 def at_least_one(**numbers: int | None) -> None:
@@ -128,13 +128,3 @@ def warn_plainly() -> None:
     with plain_warnings():
         shown = warnings.showwarning
     warnings.showwarning = shown
-
-
-def write_gradients(study: "Study", out: Path, *, judged: bool = False) -> list[Path]:
-    """Tables and figures of a study of gradients, and the paper's claims if they are to be judged; the paths."""
-    from steadyrl.report import _estimators, _gradient_variance
-    from steadyrl.studies.cells import read
-    from steadyrl.studies.tables import Halts
-
-    home, found = _gradient_variance if isinstance(study.table, Halts) else _estimators, read(study, out)
-    return home.write(found, out, judged=judged) if found else []

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import re
 import sys
 import tomllib
 import warnings
@@ -15,6 +16,7 @@ from steadyrl.ground.files import printable
 from steadyrl.ground.option import Option, options_of
 
 METAVARS = {int: "INT", float: "FLOAT", str: "STR", bool: "{true,false}"}
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 TRUTHS = {"true": True, "false": False}
 
 
@@ -61,7 +63,7 @@ def add_run_options(parser: Parser, arguments: list[str]) -> None:
     algorithm = _algorithm(arguments)
     table, network, gaussian = (actor_options(algorithm, kind) for kind in ("table", "network", "gaussian"))
     groups = {
-        "options of every run": {name: o for name, o in run_options().items() if name != "env"},
+        "options of every run": {name: o for name, o in run_options(algorithm).items() if name != "env"},
         f"options of algorithm {algorithm}": algorithm_options(algorithm),
         "options of whoever learns, a table or a network": {name: _both(table[name], network[name]) for name in table},
         "options of a network": {name: o for name, o in network.items() if name not in table},
@@ -105,11 +107,16 @@ def train(
         check_import(fields.get("env"), str(config), allow_import=allow_import)
     else:
         fields["env"] = env
+    if texts.get("policy") is None:
+        check_import(fields.get("policy"), str(config), allow_import=allow_import, field="policy")
     chosen = config_from(fields | run_fields(texts))
     path = None if give_up is not None and out is None else folder_of(chosen, out)
     was_done = path is not None and not fresh and (path / "done.json").exists()
     own, asked = options_of(WorkerOptions), {"workers": workers, "worker_timeout": worker_timeout}
     how = {name: _read(own[name], text) for name, text in asked.items() if text is not None}
+    wrong = [problem for name, value in how.items() if (problem := own[name].problem(value)) is not None]
+    if wrong:
+        raise ValueError("; ".join(wrong))
     how |= {"track": track, "fresh": fresh, "hours": hours, "give_up": give_up}
     run = train(config=chosen, out=path, view=view.choose(quiet or was_done), **how)
     if run.status == "diverged":
@@ -132,10 +139,10 @@ def run_fields(texts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _read(known[name], text) for name, text in texts.items() if text is not None}
 
 
-def check_import(env: Any, source: str, *, allow_import: bool) -> None:
+def check_import(value: Any, source: str, *, allow_import: bool, field: str = "env") -> None:
     """Refuse to import a module because a file says so."""
-    if isinstance(env, str) and ":" in env and not allow_import:
-        raise ValueError(f"{source}: env = {env!r} imports a module: give --allow-import if you trust it")
+    if isinstance(value, str) and ":" in value and not allow_import:
+        raise ValueError(f"{source}: {field} = {value!r} imports a module: give --allow-import if you trust it")
 
 
 @contextlib.contextmanager
@@ -144,7 +151,8 @@ def plain_warnings() -> Iterator[None]:
     lines: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        line = f"warning: {printable(' '.join(str(message).split()))}\n"
+        text = COLOUR.sub("", str(message)).removeprefix("WARN: ")  # Gymnasium's are yellow
+        line = f"warning: {printable(' '.join(text.split()))}\n"
         if line not in lines:
             lines.add(line)
             sys.stderr.write(line)

@@ -55,6 +55,7 @@ def watch(
     """Play episodes and write them as a GIF or MP4; a tabular policy of the Maze also as a map. Needs no screen."""
     from steadyrl.envs import _frames, _video
     from steadyrl.envs._checks import check_choice, check_count
+    from steadyrl.envs._close import close
     from steadyrl.rollouts.flat import flat
 
     for name, value in (("episodes", episodes), ("frames", frames), ("fps", 1 if fps is None else fps)):
@@ -79,7 +80,7 @@ def watch(
             film += with_progress(_play(made, camera, act, title, (seed, episode, frames)), title, frames)
         _video.write_video(path, film, fps or int(made.metadata.get("render_fps", 20)))
     finally:
-        made.close()
+        close(made)
     _say(f"written: {path} ({len(film)} pictures)")
     if run is not None:
         _draw_map(run, path.with_suffix(".png"))
@@ -93,6 +94,7 @@ def _run(folder: Path, allow_import: bool, policy: str) -> Any:
 
     config, _ = folders.read_config(folder)
     check_import(config.env, str(folder / "run.json"), allow_import=allow_import)
+    check_import(config.policy, str(folder / "run.json"), allow_import=allow_import, field="policy")
     return load(folder, policy=policy)
 
 
@@ -124,6 +126,7 @@ def _draw_map(run: Any, path: Path) -> None:
 
     from steadyrl.policies import TabularSoftmax
     from steadyrl.report._maze import policy_map
+    from steadyrl.report.figure_file import save_figure
     from steadyrl.rollouts import collect
 
     made = run.make_env()
@@ -132,7 +135,7 @@ def _draw_map(run: Any, path: Path) -> None:
         return
     batch = collect(run.policy, run.make_env, MAP_EPISODES, seed=0)
     visits = np.bincount(batch.observations[batch.mask], minlength=maze.n_states).astype(np.float64)
-    policy_map(maze, run.policy.probabilities(), visits, str(run.folder)).savefig(path, dpi=120)
+    save_figure(policy_map(maze, run.policy.probabilities(), visits, str(run.folder)), path, dpi=120)
     _say(f"written: {path} (where it goes, over {MAP_EPISODES} episodes)")
 
 

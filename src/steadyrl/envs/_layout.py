@@ -19,6 +19,9 @@ DEFAULT: Final = """
     S . . . R .
 """
 
+MOST_CELLS: Final = 10_000
+"""Of a layout: its tables are searched cell by cell, and a file of a stranger's may hold one."""
+
 Grid = tuple[str, ...]
 """Rows of equal length, one character a cell."""
 
@@ -40,6 +43,9 @@ def read_layout(layout: str | Path | Sequence[str] | None) -> Grid:
         del numbered[-1]
     if not numbered:
         raise ValueError(f"{where}is empty: give rows of the characters {_accepted()}")
+    count = sum(len(line) - line.count(" ") for _, line in numbered)
+    if count > MOST_CELLS:
+        raise ValueError(f"{where}has {count} cells: must have {MOST_CELLS} at the most")
     try:
         grid = _rows(numbered)
         _check_cells(grid, first=numbered[0][0])

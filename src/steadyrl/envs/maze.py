@@ -17,6 +17,8 @@ from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 
 STEP_REWARD, GOAL_REWARD = -1.0, 10.0
 ACTIONS = ("up", "down", "left", "right")
+LONGEST = 100_000
+"""Moves of an episode, at the most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,14 @@ def maze_spec(
         table.setflags(write=False)
     row, column = cells(grid, START)[0]
     start = row * columns + column
-    return MazeSpec(next_state, reward, is_red, is_goal, start, check_count("max_steps", max_steps), grid)
+    return MazeSpec(next_state, reward, is_red, is_goal, start, _limit(max_steps), grid)
+
+
+def _limit(max_steps: int) -> int:
+    """Room for every step of an episode is made at once, so there is a bound to them."""
+    if check_count("max_steps", max_steps) > LONGEST:
+        raise ValueError(f"max_steps = {max_steps}: must be <= {LONGEST}")
+    return int(max_steps)
 
 
 class MazeEnv(gym.Env[int, int]):

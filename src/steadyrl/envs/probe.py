@@ -8,12 +8,14 @@ import hashlib
 import warnings
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from typing import Any
+from typing import Any, Final
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 
 from steadyrl.envs._checks import check_count
+from steadyrl.envs._close import close
 from steadyrl.envs._probe_checks import (
     BrokenEnvironmentError,
     check_observation,
@@ -21,9 +23,12 @@ from steadyrl.envs._probe_checks import (
     check_spaces,
     check_step,
 )
+from steadyrl.ground.errors import BREAKDOWNS
 
 __all__ = ["BrokenEnvironmentError", "probe"]
 
+RUNNING: Final = ((NormalizeObservation, "normalise_observations"), (NormalizeReward, "normalise_returns"))
+"""Wrappers with statistics of their own, and the option of a run that does the same for all environments together."""
 Episode = list[tuple[str, bytes | float | bool]]
 """What an episode gave, in order, as (field, value); an observation as a digest of its bytes."""
 
@@ -55,7 +60,7 @@ def probe(
     try:
         return _probe(env, env_or_factory, episodes, max_steps, seed)
     finally:
-        env.close()
+        close(env)
 
 
 def _make(factory: Callable[[], Any]) -> gym.Env[Any, Any]:
@@ -78,6 +83,7 @@ def _probe(
     seed: int,
 ) -> bool:
     check_spaces(env)
+    _warn_of_running_statistics(env)
     first = _play(env, 0, max_steps, seed)
     for episode in range(1, episodes):
         again = _play(env, episode, max_steps, seed)
@@ -96,6 +102,20 @@ def _probe(
     return True
 
 
+def _warn_of_running_statistics(env: gym.Env[Any, Any]) -> None:
+    layer = env
+    while isinstance(layer, gym.Wrapper):
+        for wrapper, option in RUNNING:
+            if isinstance(layer, wrapper):
+                warnings.warn(
+                    f"{env}: {wrapper.__name__} keeps statistics of its own in each of the environments that are "
+                    "played side by side, and loses them whenever these are made anew: leave it out and set "
+                    f"{option} = true, whose statistics are one for all, saved with the run",
+                    stacklevel=4,
+                )
+        layer = layer.env
+
+
 def _repeats_when_new(make_another: Callable[[], gym.Env[Any, Any]], first: Episode, max_steps: int, seed: int) -> bool:
     try:
         other = _make(make_another)
@@ -104,7 +124,7 @@ def _repeats_when_new(make_another: Callable[[], gym.Env[Any, Any]], first: Epis
     try:
         return _difference(first, _play(other, 0, max_steps, seed)) is None
     finally:
-        other.close()
+        close(other)
 
 
 def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Episode:
@@ -136,7 +156,7 @@ def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Ep
 def _call(where: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
-    except Exception as error:
+    except BREAKDOWNS as error:
         raise BrokenEnvironmentError(f"{where}: raised {type(error).__name__}: {error}") from error
 
 

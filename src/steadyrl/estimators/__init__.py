@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from steadyrl.estimators import influence, jackknife, paper
+from steadyrl.estimators.parts import Parts
 from steadyrl.ground.shapes import Array, ArrayLike, Points
 from steadyrl.measures import Measure
 
@@ -57,6 +58,19 @@ class NamedEstimator:
         """See the `coefficients` of the module of that name."""
         return _FUNCTIONS[self.name](measure, returns, weights, rng, **self.options)
 
+    def parts(
+        self,
+        measure: str | Measure,
+        returns: ArrayLike,
+        weights: ArrayLike | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Parts:
+        """The coefficients with the gradient of the mean left open, where the estimator leaves it open."""
+        if self.name == "paper":
+            return paper.parts(measure, returns, weights, rng, **self.options)
+        c = self.coefficients(measure, returns, weights, rng)
+        return Parts(c, np.zeros_like(c))
+
 
 def names() -> list[str]:
     """The names of the built-in estimators, the default first."""
@@ -90,4 +104,4 @@ def coefficients(
     return chosen.coefficients(measure, returns, weights, rng)
 
 
-__all__ = ["Estimator", "NamedEstimator", "coefficients", "get", "influence", "jackknife", "names", "paper"]
+__all__ = ["Estimator", "NamedEstimator", "Parts", "coefficients", "get", "influence", "jackknife", "names", "paper"]

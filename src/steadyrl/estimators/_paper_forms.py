@@ -2,7 +2,8 @@
 
 Written as printed, uncentred, with importance weights rho where the paper's remark after Algorithm 2 puts them: on
 each trajectory and in each inner mean. An inner mean divides by the number of trajectories, or, self-normalised, by
-the sum of their weights. A and B are the two halves of the split for double sampling.
+the sum of their weights. A and B are the two halves of the split for double sampling: A's trajectories have terms of
+their own, B's estimate grad E[X], so that theirs is a multiplier of it.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from steadyrl.estimators.parts import Parts
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Points
 from steadyrl.measures import Measure
 from steadyrl.measures._moments import facing_down
@@ -41,10 +43,11 @@ class PaperSample:
     def mean(self, values: Points, members: Bool[BoolArray, "*batch n"]) -> Float[Array, "*batch 1"]:
         return np.sum(members * self.rho * values, axis=-1, keepdims=True) / self.size(members)
 
-    def coefficients(self, on_a: Points, on_b: Points) -> Points:
-        """Half A's and half B's terms as one vector whose mean over n is the sum of the two half means."""
-        n = self.x.shape[-1]
-        return n * self.rho * np.where(self.in_a, on_a / self.size(self.in_a), on_b / self.size(~self.in_a))
+    def halves(self, on_a: Points, of_mean: Float[Array, "*batch 1"]) -> Parts:
+        """Half A's terms, and what multiplies grad E[X] of half B: each as a vector whose mean over n is a half's."""
+        scale = self.x.shape[-1] * self.rho
+        own = np.where(self.in_a, on_a / self.size(self.in_a), 0.0)
+        return Parts(scale * own, scale * np.where(self.in_a, 0.0, of_mean / self.size(~self.in_a)))
 
     def distance_from_others(self) -> Points:
         """eta_i = x_i less the mean of A without i (read on A only)."""
@@ -59,17 +62,17 @@ def _everyone(s: PaperSample) -> Bool[BoolArray, "*batch n"]:
     return np.ones(s.x.shape, dtype=bool)
 
 
-def _single(s: PaperSample, values: Points) -> Points:
+def _single(s: PaperSample, values: Points) -> Parts:
     """Coefficients of a mean over all n trajectories: no split."""
-    return s.x.shape[-1] * s.rho * values / s.size(_everyone(s))
+    return Parts(s.x.shape[-1] * s.rho * values / s.size(_everyone(s)), np.zeros_like(s.x))
 
 
-def variance(s: PaperSample) -> Points:
-    """A: x^2; B: -2 mean_A(x) x (eq:variance_grad, double sampling)."""
-    return s.coefficients(s.x**2, -2.0 * s.mean(s.x, s.in_a) * s.x)
+def variance(s: PaperSample) -> Parts:
+    """A: x^2; B: -2 mean_A(x) grad E[X] (eq:variance_grad, double sampling)."""
+    return s.halves(s.x**2, -2.0 * s.mean(s.x, s.in_a))
 
 
-def gini_deviation(s: PaperSample) -> Points:
+def gini_deviation(s: PaperSample) -> Parts:
     """2/(n-1) sum_{j != i} max(x_i, x_j) - x_i - b (eq:gini_est)."""
     o = ordered(s.x, s.rho)
     mass, moment = np.cumsum(o.p, axis=-1), np.cumsum(o.p * o.z, axis=-1)
@@ -78,13 +81,13 @@ def gini_deviation(s: PaperSample) -> Points:
     return _single(s, 2.0 * maxima / others - s.x - s.bound)
 
 
-def mean_deviation(s: PaperSample) -> Points:
-    """A: |eta|; B: -mean_A(sgn eta) x (eq:md_grad, eq:md-terms)."""
+def mean_deviation(s: PaperSample) -> Parts:
+    """A: |eta|; B: -mean_A(sgn eta) grad E[X] (eq:md_grad, eq:md-terms)."""
     eta = s.distance_from_others()
-    return s.coefficients(np.abs(eta), -s.mean(np.sign(eta), s.in_a) * s.x)
+    return s.halves(np.abs(eta), -s.mean(np.sign(eta), s.in_a))
 
 
-def mean_median_deviation(s: PaperSample) -> Points:
+def mean_median_deviation(s: PaperSample) -> Parts:
     """(2q - x - b) 1{x <= q} -/+ (b - x) 1{x > q} (eq:mmd_grad with "-", eq:mmd_grad_est with "+").
 
     In print the second indicator is x >= q, which counts a return equal to the median twice (`mmd_ties="twice"`).
@@ -97,7 +100,7 @@ def mean_median_deviation(s: PaperSample) -> Points:
     return _single(s, low - high if s.mmd_sign == "-" else low + high)
 
 
-def inter_quantile_range(s: PaperSample, alpha: float) -> Points:
+def inter_quantile_range(s: PaperSample, alpha: float) -> Parts:
     """-1{x <= q_a} / KDE(q_a) + 1{x <= q_1-a} / KDE(q_1-a) (eq:iqr_grad)."""
 
     def below(level: float) -> Points:
@@ -107,21 +110,21 @@ def inter_quantile_range(s: PaperSample, alpha: float) -> Points:
     return _single(s, below(opposite(alpha)) - below(alpha))
 
 
-def cvar_deviation(s: PaperSample, alpha: float | None, tail: str) -> Points:
+def cvar_deviation(s: PaperSample, alpha: float | None, tail: str) -> Parts:
     """x + (q - x)+ / a (sec:cvar-dev)."""
     x, mass = facing_lower(s.x, alpha, tail)
     q = quantile(x, s.p, mass)[..., None]
     return _single(s, x + np.maximum(q - x, 0.0) / mass)
 
 
-def semi_variance(s: PaperSample, side: str) -> Points:
-    """A: ((-eta)+)^2; B: mean_A(2 (-eta)+) x (eq:sv-terms)."""
+def semi_variance(s: PaperSample, side: str) -> Parts:
+    """A: ((-eta)+)^2; B: mean_A(2 (-eta)+) grad E[X] (eq:sv-terms)."""
     s = replace(s, x=facing_down(s.x, side))
     short = np.maximum(-s.distance_from_others(), 0.0)
-    return s.coefficients(short**2, s.mean(2.0 * short, s.in_a) * s.x)
+    return s.halves(short**2, facing_down(s.mean(2.0 * short, s.in_a), side))
 
 
-FORMS: dict[str, Callable[..., Points]] = {
+FORMS: dict[str, Callable[..., Parts]] = {
     form.__name__: form
     for form in (
         variance,
@@ -133,7 +136,7 @@ FORMS: dict[str, Callable[..., Points]] = {
         semi_variance,
     )
 }
-ROOTS: dict[str, Callable[..., Points]] = {"standard_deviation": variance, "semi_standard_deviation": semi_variance}
+ROOTS: dict[str, Callable[..., Parts]] = {"standard_deviation": variance, "semi_standard_deviation": semi_variance}
 
 # The least number of trajectories in half A: the leave-one-out mean needs two.
 SPLIT_MINIMUM = {
@@ -145,9 +148,10 @@ SPLIT_MINIMUM = {
 }
 
 
-def coefficients(measure: Measure, s: PaperSample) -> Points:
-    """The paper's coefficients of a measure it treats."""
+def parts(measure: Measure, s: PaperSample) -> Parts:
+    """The paper's coefficients of a measure it treats, and its multipliers of grad E[X]."""
     if measure.name in FORMS:
         return FORMS[measure.name](s, **measure.params)
-    value = measure.value_of(s.x, s.p)
-    return ROOTS[measure.name](s, **measure.params) / (2.0 * value[..., None])
+    own, of_mean = ROOTS[measure.name](s, **measure.params)
+    twice = 2.0 * measure.value_of(s.x, s.p)[..., None]
+    return Parts(own / twice, of_mean / twice)

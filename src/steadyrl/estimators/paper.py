@@ -3,9 +3,18 @@
 import numpy as np
 
 from steadyrl.estimators import _paper_forms
+from steadyrl.estimators.parts import Parts
 from steadyrl.ground.shapes import ArrayLike, Bool, BoolArray, Points
 from steadyrl.measures import Measure, get
-from steadyrl.measures._sample import check, check_weights, extremes, fill_absent, prepare, warn_if_few_effective
+from steadyrl.measures._sample import (
+    Sample,
+    check,
+    check_weights,
+    extremes,
+    fill_absent,
+    prepare,
+    warn_if_few_effective,
+)
 
 MEASURES = (*_paper_forms.FORMS, *_paper_forms.ROOTS)
 """The names of the measures that the paper has an estimator for."""
@@ -25,16 +34,53 @@ def coefficients(
     """The paper's coefficient c_i for each trajectory, (1/n) sum_i c_i sum_t grad log pi being its gradient.
 
     Measures that need double sampling are split at random by `rng`, or without one into first and second half
-    (the first is the larger); trajectories are exchangeable, so both are valid. `bound` is b (default: the largest
-    return). `mmd_sign` "-" is the proposition, "+" the displayed estimator; `mmd_ties` "twice" counts a return equal
-    to the median in both parts, as in print. `weights` are importance ratios, used as they are, or divided by their
-    sum in every mean if `self_normalised`.
+    (the first is the larger); trajectories are exchangeable, so both are valid. Half B estimates grad E[G0] by the
+    return times the score; `parts` leaves that open. `bound` is b (default: the largest return). `mmd_sign` "-" is the
+    proposition, "+" the displayed estimator; `mmd_ties` "twice" counts a return equal to the median in both parts, as
+    in print. `weights` are importance ratios, used as they are, or divided by their sum in every mean if
+    `self_normalised`.
 
     Bias: on a continuous law none for variance, and for Gini with a fixed bound; the rest is biased at finite n.
     Shape: (n,), or (..., n) for a batch. Edge cases: all equal gives 0, where the print gives noise (which it needs to
     stay unbiased on a law with few values); a half too small for the measure is a ValueError with the minimum n.
     """
-    measure = get(measure)
+    chosen = get(measure)
+    s, z, (own, of_mean) = _scaled(chosen, returns, weights, rng, bound, mmd_sign, mmd_ties, self_normalised)
+    return _rescaled(s, own + of_mean * z, chosen, _degree(chosen))
+
+
+def parts(
+    measure: str | Measure,
+    returns: ArrayLike,
+    weights: ArrayLike | None = None,
+    rng: np.random.Generator | None = None,
+    *,
+    bound: float | None = None,
+    mmd_sign: str = "-",
+    mmd_ties: str = "once",
+    self_normalised: bool = False,
+) -> Parts:
+    """The same with the gradient of the mean left to whoever has a better estimator of it than the returns alone give.
+
+    `coefficients` is `own + of_mean * returns`. Only for measures that need double sampling is `of_mean` not 0.
+    """
+    chosen = get(measure)
+    s, _, (own, of_mean) = _scaled(chosen, returns, weights, rng, bound, mmd_sign, mmd_ties, self_normalised)
+    degree = _degree(chosen)
+    return Parts(_rescaled(s, own, chosen, degree), _rescaled(s, of_mean, chosen, degree - 1))
+
+
+def _scaled(
+    measure: Measure,
+    returns: ArrayLike,
+    weights: ArrayLike | None,
+    rng: np.random.Generator | None,
+    bound: float | None,
+    mmd_sign: str,
+    mmd_ties: str,
+    self_normalised: bool,
+) -> tuple[Sample, Points, Parts]:
+    """The sample, its returns over a power of two, and the parts for these."""
     _check_options(measure, bound, mmd_sign, mmd_ties)
     present = returns if weights is None else fill_absent(*check(returns, weights))
     s = prepare(present, weights, centre=False)
@@ -48,9 +94,15 @@ def coefficients(
     in_a = _first_half(z.shape, rng, measure)
     sample = _paper_forms.PaperSample(z, rho, s.p, in_a, b[..., None], mmd_sign, mmd_ties, self_normalised)
     with np.errstate(divide="ignore", invalid="ignore"):  # constant rows are 0 / 0 here and 0 in the end
-        c = _paper_forms.coefficients(measure, sample)
-    degree = measure.facts.degree or 1
+        return s, z, _paper_forms.parts(measure, sample)
+
+
+def _rescaled(s: Sample, c: Points, measure: Measure, degree: int) -> Points:
     return s.rescale_each(np.where(s.p > 0, c, 0.0), degree, f"the paper's coefficients of {measure.name}")
+
+
+def _degree(measure: Measure) -> int:
+    return measure.facts.degree or 1
 
 
 def _check_options(measure: Measure, bound: float | None, mmd_sign: str, mmd_ties: str) -> None:

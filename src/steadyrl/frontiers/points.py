@@ -66,7 +66,7 @@ class Point:
 
     @cached_property
     def cvar(self) -> Estimate:
-        """The mean of the worst tenth of returns."""
+        """The mean of the worst fifth of returns."""
         return self.over_seeds(lambda policy: policy.cvar)
 
     def value(self, measure: str) -> Estimate:

@@ -7,6 +7,8 @@ FAILED: Final = 1
 BAD_INPUT: Final = 2
 DISK: Final = 3
 CORRUPT: Final = 4
+BREAKDOWNS: Final = (Exception, SystemExit, GeneratorExit)
+"""What an environment or other code that is not ours may raise; a KeyboardInterrupt is its user's."""
 
 
 class RunError(Exception):

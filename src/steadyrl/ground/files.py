@@ -3,20 +3,27 @@
 No links, no pipes, no gigabytes of text, no nesting without end.
 """
 
+import errno
+import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from steadyrl.ground.errors import CorruptError, DiskError
+from steadyrl.ground.errors import CorruptError, DiskError, RunFailedError
 
 MOST_BYTES: Final = 2**24
 """Of a file of JSON or TOML."""
 DEEPEST: Final = 16
 """Tables and lists within each other."""
+AT_ONCE: Final = 2**20
+"""Bytes of a file that are digested together."""
+SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+"""How JSON writes half of a character beyond the first 65,536, alone or with its other half."""
 
 
 class on_disk:  # noqa: N801  reads as `with on_disk(path):`
@@ -29,6 +36,8 @@ class on_disk:  # noqa: N801  reads as `with on_disk(path):`
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if isinstance(error, OSError) and error.errno == errno.EBADF:
+            raise RunFailedError(f"{self.path}: was closed by other code of this process, the environment's perhaps")
         if isinstance(error, OSError):
             cure = "free or allow space there, or choose another folder, and give the same command again"
             raise DiskError(f"{self.path}: {error.strerror or error}: {cure}") from error
@@ -82,6 +91,17 @@ def read_some(path: Path) -> bytes | None:
     return raw if len(raw) <= MOST_BYTES else None
 
 
+def sha256_of(path: Path, size: int | None = None) -> str:
+    """The SHA-256 of a file, or of its first bytes, however large it is."""
+    digest = hashlib.sha256()
+    left = path.stat().st_size if size is None else size
+    with path.open("rb") as file:
+        while left > 0 and (part := file.read(min(AT_ONCE, left))):
+            digest.update(part)
+            left -= len(part)
+    return digest.hexdigest()
+
+
 def json_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, or a CorruptError that says why it is none."""
     with on_disk(path):
@@ -92,6 +112,8 @@ def json_object(path: Path) -> dict[str, Any]:
         content = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise CorruptError(f"{path}: truncated or damaged: it is not JSON") from error
+    if not is_text(raw, content):
+        raise CorruptError(f"{path}: damaged: it has text that UTF-8 cannot hold")
     if not isinstance(content, dict):
         raise CorruptError(f"{path}: damaged: it is no JSON object")
     if is_too_deep(content):
@@ -107,6 +129,17 @@ def is_too_deep(content: Any) -> bool:
         if not level:
             return False
     return any(True for one in level for _ in _entries(one))
+
+
+def is_text(raw: bytes, content: Any) -> bool:
+    """Can all text in a JSON file be written again? Half a character, which JSON lets pass, cannot."""
+    if SURROGATE.search(raw) is None:
+        return True
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def printable(text: str) -> str:

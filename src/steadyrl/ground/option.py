@@ -18,6 +18,7 @@ from steadyrl.ground.files import is_too_deep
 
 KINDS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 LARGEST_LAYER: Final = 2**16
+MOST_LAYERS: Final = 100
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,7 @@ class Option:
             good = isinstance(value, str) and value in self.choices
             return None if good else f"{text}: must be {listed(self.choices)}"
         if self.is_list:
-            good = isinstance(value, list | tuple) and all(_is(int, x) and 1 <= x <= LARGEST_LAYER for x in value)
-            return None if good else f"{text}: must be whole numbers from 1 to {LARGEST_LAYER}"
+            return _list_problem(text, value)
         if self.is_table:
             return _table_problem(self.name, value)
         if not _is(self.kind, value):
@@ -142,6 +142,13 @@ def plain(value: Any) -> Any:
     return [plain(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
+def is_plain(value: Any) -> bool:
+    """Is it what a config may hold: nothing, text, a truth, a finite number, or lists and tables of these?"""
+    if isinstance(value, Mapping):
+        return not is_too_deep(value) and all(is_plain(entry) for entry in value.values())
+    return value is None or _is_entry(value)
+
+
 def listed(choices: Iterable[str]) -> str:
     """a, b or c."""
     *first, last = choices
@@ -170,6 +177,12 @@ def _text_problem(text: str, value: str) -> str | None:
     except UnicodeEncodeError:
         return f"{text}: must be text that UTF-8 can hold"
     return None if value else f"{text}: must not be empty"
+
+
+def _list_problem(text: str, value: Any) -> str | None:
+    if not isinstance(value, list | tuple) or not all(_is(int, x) and 1 <= x <= LARGEST_LAYER for x in value):
+        return f"{text}: must be whole numbers from 1 to {LARGEST_LAYER}"
+    return None if len(value) <= MOST_LAYERS else f"{text}: must be {MOST_LAYERS} numbers at the most"
 
 
 def _table_problem(name: str, value: Any) -> str | None:

@@ -14,14 +14,18 @@ an episode.
 
 import warnings
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from steadyrl.algorithms import quantity
+from steadyrl.algorithms.algorithm import measure_problems
 from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
 from steadyrl.ground.option import check, options_of, unknown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
+from steadyrl.integrations.episode_number import Infos, Of, episode_number
 
 FEWEST: Final = 4
 """Episodes without which there is no penalty, whatever the measure."""
@@ -47,7 +51,9 @@ class RolloutPenalty:
            [ 0.857,  0.857]])
     """
 
-    def __init__(self, measure: str = "gini_deviation", *, gamma: float, episodes: int = 50, **options: Any) -> None:
+    def __init__(
+        self, measure: str = "gini_deviation", *, gamma: float, episodes: int = 50, of: Of = "return", **options: Any
+    ) -> None:
         """Begin.
 
         Args:
@@ -56,19 +62,25 @@ class RolloutPenalty:
             episodes: The coefficients come from at least so many of the latest episodes, once there are so many:
                 where a rollout finishes fewer, those of earlier rollouts are counted too. Only the steps of the
                 rollout itself are penalised.
+            of: The risk of what: return, or with lam or constraint cost (the sum of info["cost"]), drawdown, length, a
+                number of an episode's last info, or a function of its rewards and infos.
             options: `lam`, `steadiness`, `at_most`, `constraint`, `estimator`, `measure_params` and the other options
                 of a penalty, as in `steadyrl train`.
         """
-        for name in options.keys() - options_of(PenaltyOptions).keys():
-            raise ValueError(unknown(name, options_of(PenaltyOptions)))
-        given = PenaltyOptions(measure=measure, gamma=gamma, **options)
+        known = [name for name in options_of(PenaltyOptions) if name != "mean_part"]  # only returns are known
+        for name in options.keys() - known:
+            raise ValueError(unknown(name, known))
+        given = PenaltyOptions(measure=measure, gamma=gamma, mean_part="return", of=_name(of), **options)
         check(given)
+        for problem in measure_problems(measure, given.measure_params, levels=given.of != quantity.RETURN):
+            raise ValueError(problem)
         if type(episodes) is not int or episodes < FEWEST:
             raise ValueError(f"episodes = {episodes!r}: must be a whole number >= {FEWEST}")
         for problem in penalty_problems(given, episodes):
             raise ValueError(problem)
         enough = (n for n in range(FEWEST, episodes + 1) if not list(penalty_problems(given, n)))
         self.gamma, self.episodes, self.fewest = gamma, episodes, next(enough)
+        self.of = of
         self.penalty = Penalty(given)
         self.logged: dict[str, float] = {}
         """After `take`: variability, lam, the episodes behind both, the share of steps that were penalised."""
@@ -78,6 +90,8 @@ class RolloutPenalty:
         self._so_far, self._discount = np.empty(0), np.empty(0)
         self._lengths = np.empty(0, np.int64)
         self._known = np.empty(0, np.bool_)
+        self._rewards: list[list[float]] = []
+        self._infos: list[list[Mapping[str, Any]]] = []
         self._warned = False
 
     @property
@@ -95,11 +109,15 @@ class RolloutPenalty:
             self._known = np.zeros(begins.size, np.bool_)
             self._so_far, self._discount = np.zeros(begins.size), np.ones(begins.size)
             self._lengths = np.zeros(begins.size, np.int64)
+            self._rewards, self._infos = [[] for _ in begins], [[] for _ in begins]
         self._reset(begins)
         self.forget()
 
-    def add(self, rewards: npt.ArrayLike, ends: npt.ArrayLike) -> None:
-        """One step of all environments: what each paid, nothing bootstrapped nor scaled, and whether it ended there."""
+    def add(self, rewards: npt.ArrayLike, ends: npt.ArrayLike, infos: Infos | None = None) -> None:
+        """One step of all environments: what each paid, nothing bootstrapped nor scaled, and whether it ended there.
+
+        `infos`, one for each environment, are needed if the risk is that of something in them.
+        """
         paid, ended = np.asarray(rewards, dtype=np.float64), np.asarray(ends, dtype=np.bool_)
         if not self._known.size:
             self.begin(np.ones(paid.size, np.bool_))
@@ -111,10 +129,12 @@ class RolloutPenalty:
         self._so_far += self._discount * paid
         self._discount *= self.gamma
         self._lengths += 1
+        if self.of != quantity.RETURN:
+            self._keep(paid, infos)
         episode = np.full(paid.size, OPEN)
         for env in np.flatnonzero(ended & self._known):
             episode[env] = len(self._ended)
-            self._ended.append((float(self._so_far[env]), int(self._lengths[env])))
+            self._ended.append((self._number(int(env)), int(self._lengths[env])))
         episode[ended & ~self._known] = UNKNOWN
         self._steps.append(episode)
         self._reset(ended)
@@ -141,7 +161,7 @@ class RolloutPenalty:
         if sample.size < self.fewest:
             return penalties
         self.penalty.begin(sample)
-        c = self.penalty.coefficients(sample)
+        c = self.penalty.coefficients(sample).own
         lam = self.penalty.lam
         self.logged |= self.penalty.finish(sample)
         if returns.size and self.active:
@@ -150,10 +170,26 @@ class RolloutPenalty:
             self.logged["penalised"] = float(finished.mean())
         return penalties
 
+    def _keep(self, paid: Float[Array, " envs"], infos: Infos | None) -> None:
+        """What the number of an episode will be made of."""
+        told = infos if infos is not None else [{}] * paid.size
+        if len(told) != paid.size:
+            raise ValueError(f"{len(told)} infos: must be {paid.size}, one for each environment")
+        for env, info in enumerate(told):
+            self._rewards[env].append(float(paid[env]))
+            self._infos[env].append(info)
+
+    def _number(self, env: int) -> float:
+        if self.of == quantity.RETURN:
+            return float(self._so_far[env])
+        return episode_number(self.of, self._rewards[env], self._infos[env])
+
     def _reset(self, begins: Bool[BoolArray, " envs"]) -> None:
         self._so_far[begins] = 0.0
         self._discount[begins] = 1.0
         self._lengths[begins] = 0
+        for env in np.flatnonzero(begins):
+            self._rewards[env], self._infos[env] = [], []
         self._known |= begins
 
     def _owners(self) -> Int[IntArray, "T envs"]:
@@ -175,3 +211,7 @@ class RolloutPenalty:
             f"has no penalty; collect {4 * mean:.0f} steps or more of each environment before an update",
             stacklevel=3,
         )
+
+
+def _name(of: Of) -> str:
+    return of if isinstance(of, str) else getattr(of, "__name__", "function")

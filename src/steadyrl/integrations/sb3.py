@@ -42,7 +42,7 @@ class RiskAverse(BaseCallback):
         verbose: int = 0,
         **options: Any,
     ) -> None:
-        """As `RolloutPenalty`: `lam` or `steadiness` and the rest; `gamma` is the model's unless it is given."""
+        """As `RolloutPenalty`: `lam` or `steadiness`, `of` and the rest; `gamma` is the model's unless it is given."""
         super().__init__(verbose)
         self._gamma = gamma
         self._options = {"measure": measure, "episodes": episodes, **options}
@@ -71,7 +71,7 @@ class RiskAverse(BaseCallback):
 
     def _on_step(self) -> bool:
         rewards = self.locals["rewards"] if self._scaling is None else self._scaling.get_original_reward()
-        self.penalty.add(rewards, self.locals["dones"])
+        self.penalty.add(rewards, self.locals["dones"], self.locals["infos"])
         return True
 
     def _on_rollout_end(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from steadyrl.policies import _backward, _forward
-from steadyrl.policies._features import Features
 
 ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {
     "relu": torch.relu,
@@ -23,6 +22,19 @@ DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 INITIALISATIONS: Final = ("uniform", "orthogonal")
 FARTHEST: Final = 10.0
 """Standardised inputs are cut off here: a number never met before must not drown the others."""
+
+
+@runtime_checkable
+class InputFeatures(Protocol):
+    """Observations as rows of numbers."""
+
+    def numpy(self, observations: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """(k, size): a new array, no row of which depends on the others."""
+        ...
+
+    def many(self, observations: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """The same, as fast as can be."""
+        ...
 
 
 class Dense(nn.Module):
@@ -134,14 +146,19 @@ class Layers(nn.Module):
         trained = all(weight.requires_grad and bias.requires_grad for weight, bias in own)
         return own if self.activation in _backward.ACTIVATIONS and trained else None
 
-    def numpy(self, observations: NDArray[Any], features: Features) -> NDArray[Any]:
+    def numpy(self, observations: NDArray[Any], features: InputFeatures) -> NDArray[Any]:
         """(k, outputs) for k observations in NumPy, in the same dtype; a row's bits do not depend on the others."""
         layers = [layer.arrays() for layer in self._dense]
-        return _forward.forward(layers, self.inputs(observations, features), self.activation)
+        return _forward.forward(
+            layers, self._standard(features.numpy(observations, layers[0][0].dtype)), self.activation
+        )
 
-    def inputs(self, observations: NDArray[Any], features: Features) -> NDArray[Any]:
-        """(k, inputs): what the first layer takes, in NumPy."""
-        inputs = features.numpy(observations, self._dense[0].arrays()[0].dtype)
+    def inputs(self, observations: NDArray[Any], features: InputFeatures) -> NDArray[Any]:
+        """(k, inputs): what the first layer takes, in NumPy; for learning, as it is quick with many observations."""
+        return self._standard(features.many(observations, self._dense[0].arrays()[0].dtype))
+
+    def _standard(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """The features as the first layer takes them, in place."""
         if self.standardises:
             inputs -= self.input_mean.numpy()
             inputs /= self.input_std.numpy()

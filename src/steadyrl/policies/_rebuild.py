@@ -13,6 +13,7 @@ from steadyrl.envs.space_json import from_json
 from steadyrl.envs.spaces import choices
 from steadyrl.policies._features import Features
 from steadyrl.policies._layers import DTYPES, check
+from steadyrl.policies.encoders import Encoder, encoder_for
 from steadyrl.policies.modules import ModulePolicy
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
 from steadyrl.policies.values import ValueNetwork
@@ -27,27 +28,38 @@ def rebuild(kind: str, given: dict[str, Any], arrays: dict[str, NDArray[Any]], m
     most = sum(array.size for array in arrays.values())
     policy: nn.Module
     if kind == "ValueNetwork":
-        policy = ValueNetwork(seen, **_options(given, Features(seen).size, 1, most))
+        policy = ValueNetwork(seen, **_options(given, seen, 1, most))
     else:
         done = from_json(given["action_space"], LARGEST_SPACE)
         if kind == "ModulePolicy":
             policy = ModulePolicy(module, seen, done, block=given["block"])
         else:
-            options = _options(given, Features(seen).size, _outputs(done), most)
+            options = _options(given, seen, _outputs(done), most)
             policy = (CategoricalNetwork if kind == "CategoricalNetwork" else GaussianNetwork)(seen, done, **options)
     _fill(policy, arrays)
     return policy
 
 
-def _options(given: dict[str, Any], inputs: int, outputs: int, most: int) -> dict[str, Any]:
+def _options(given: dict[str, Any], seen: spaces.Space[Any], outputs: int, most: int) -> dict[str, Any]:
     """A constructor's arguments; refused before memory is asked for, if they need more numbers than the file has."""
     hidden = tuple(given["hidden"])
     check(hidden, given["activation"])
-    sizes = (inputs, *hidden, outputs)
+    encoder = _encoder(given)
+    # What a module gives is known when it is made; the layers above it begin at the first hidden one then.
+    sizes = (*hidden, outputs) if encoder_for(seen, encoder) is not None else (Features(seen).size, *hidden, outputs)
     if sum(a * b for a, b in pairwise(sizes)) > most:
         raise ValueError(f"layers of sizes {sizes} need more than the {most} numbers in the file")
-    options = {"hidden": hidden, "activation": given["activation"], "dtype": DTYPES[given["dtype"]]}
+    options = {"hidden": hidden, "activation": given["activation"], "dtype": DTYPES[given["dtype"]], "encoder": encoder}
     return options | {name: bool(given[name]) for name in CHOICES if name in given}
+
+
+def _encoder(given: dict[str, Any]) -> Encoder | None:
+    if "encoder" not in given:
+        return None
+    name, options = given["encoder"]["name"], given["encoder"]["options"]
+    if not isinstance(name, str) or not isinstance(options, dict):
+        raise ValueError("encoder: must have a name and options")
+    return Encoder(name, options)
 
 
 def _outputs(space: spaces.Space[Any]) -> int:

@@ -6,13 +6,12 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
-from torch.nn.modules.dropout import _DropoutNd
 
 from steadyrl.envs.space_json import to_json
 from steadyrl.policies._features import Features
 from steadyrl.policies._heads import CategoricalHead, GaussianHead
 from steadyrl.policies._layers import check_dtype
+from steadyrl.policies.encoders import refuse_neighbours
 from steadyrl.policies.network_policy import NetworkPolicy
 
 
@@ -46,7 +45,7 @@ class ModulePolicy(NetworkPolicy):
                 but then torch may round a row differently according to its place among the others.
         """
         super().__init__()
-        _refuse_neighbours(module)
+        refuse_neighbours(module)
         if block < 1:
             raise ValueError(f"block = {block}: must be >= 1")
         self.module, self.block = module, block
@@ -107,12 +106,3 @@ class ModulePolicy(NetworkPolicy):
             got = tuple(outputs.shape) if isinstance(outputs, Tensor) else f"a {type(outputs).__name__}"
             raise ValueError(f"the module gave {got} for {tuple(rows.shape)}: must give {wanted}")
         return outputs
-
-
-def _refuse_neighbours(module: nn.Module) -> None:
-    for name, part in module.named_modules():
-        if isinstance(part, _BatchNorm | _DropoutNd):
-            raise ValueError(
-                f"module{name and '.' + name}: {type(part).__name__} makes an action depend on chance "
-                "or on other observations; use LayerNorm, or leave it out"
-            )

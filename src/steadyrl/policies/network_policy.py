@@ -13,6 +13,7 @@ from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import storage
 from steadyrl.policies._features import Features
 from steadyrl.policies._heads import Head
+from steadyrl.policies.encoders import ModuleFeatures
 
 SMALLEST_UNIFORM = 2.0**-54
 """Takes the place of the 0 that NumPy draws once in 2**53: its normal quantile is finite."""
@@ -28,7 +29,7 @@ class NetworkPolicy(nn.Module):
     `head.log_prob(outputs, actions)` and `head.entropy(outputs)` one forward pass serves both.
     """
 
-    features: Features
+    features: Features | ModuleFeatures
     head: Head
 
     @property

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from steadyrl.envs.space_json import to_json
 from steadyrl.ground import streams
-from steadyrl.policies._features import Features
 from steadyrl.policies._heads import CategoricalHead, GaussianHead, Head
 from steadyrl.policies._layers import Layers
+from steadyrl.policies.encoders import Encoder, encoder_description, features_for
 from steadyrl.policies.network_policy import NetworkPolicy
 
 __all__ = ["CategoricalNetwork", "GaussianNetwork", "NetworkPolicy"]
@@ -37,10 +37,11 @@ class _Network(NetworkPolicy):
         dtype: torch.dtype,
         initialisation: str,
         normalise_observations: bool,
+        encoder: Encoder | None,
     ) -> None:
         super().__init__()
         self.observation_space, self.action_space = observation_space, action_space
-        self.features, self.head = Features(observation_space), head
+        self.features, self.head = features_for(observation_space, encoder, seed, 0, dtype), head
         self.hidden = tuple(hidden)
         sizes = (self.features.size, *self.hidden, head.outputs)
         self.layers = Layers(
@@ -80,7 +81,7 @@ class _Network(NetworkPolicy):
             "activation": self.layers.activation,
             "dtype": str(self.dtype).removeprefix("torch."),
             "normalise_observations": self.layers.standardises,
-        }
+        } | encoder_description(self.features)
 
 
 class CategoricalNetwork(_Network):
@@ -98,6 +99,7 @@ class CategoricalNetwork(_Network):
         dtype: torch.dtype = torch.float32,
         initialisation: str = "uniform",
         normalise_observations: bool = False,
+        encoder: Encoder | None = None,
     ) -> None:
         """Make a network with initial weights that depend on the seed and the sizes alone.
 
@@ -113,6 +115,8 @@ class CategoricalNetwork(_Network):
             initialisation: "uniform" or "orthogonal".
             normalise_observations: Whether observations are standardised by a mean and a deviation that whoever trains
                 the network sets, and that are saved with it.
+            encoder: A module of your own between observations and layers (`steadyrl.policies.encoders`); without one,
+                pictures have a CNN.
         """
         head = CategoricalHead(action_space)
         super().__init__(
@@ -126,6 +130,7 @@ class CategoricalNetwork(_Network):
             dtype,
             initialisation,
             normalise_observations,
+            encoder,
         )
 
 
@@ -158,6 +163,7 @@ class GaussianNetwork(_Network):
         dtype: torch.dtype = torch.float32,
         initialisation: str = "uniform",
         normalise_observations: bool = False,
+        encoder: Encoder | None = None,
     ) -> None:
         """Make a network with initial weights that depend on the seed and the sizes alone.
 
@@ -176,6 +182,8 @@ class GaussianNetwork(_Network):
             initialisation: "uniform" or "orthogonal".
             normalise_observations: Whether observations are standardised by a mean and a deviation that whoever trains
                 the network sets, and that are saved with it.
+            encoder: A module of your own between observations and layers (`steadyrl.policies.encoders`); without one,
+                pictures have a CNN.
         """
         head = GaussianHead(
             action_space,
@@ -195,6 +203,7 @@ class GaussianNetwork(_Network):
             dtype,
             initialisation,
             normalise_observations,
+            encoder,
         )
 
     def description(self) -> dict[str, Any]:

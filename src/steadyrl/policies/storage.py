@@ -45,14 +45,15 @@ def save(policy: object, path: str | Path) -> None:
     write_atomically(Path(path), to_bytes(policy))
 
 
-def load(path: str | Path, module: Any = None) -> Any:
+def load(path: str | Path, module: Any = None, *, allow_import: bool = False) -> Any:
     """Read what `save` wrote, or say what is wrong with it (ValueError).
 
     Args:
         path: The file.
         module: For a ModulePolicy, whose file has weights only: a module of the same layers to put them in.
+        allow_import: Import the class that the file names, if its features are a module of the user's own.
     """
-    return from_bytes(Path(path).read_bytes(), str(path), module)
+    return from_bytes(Path(path).read_bytes(), str(path), module, allow_import=allow_import)
 
 
 def to_bytes(policy: object) -> bytes:
@@ -72,7 +73,7 @@ def to_bytes(policy: object) -> bytes:
     return raw.replace(NO_DIGEST.encode(), digest.encode(), 1)
 
 
-def from_bytes(raw: bytes, name: str, module: Any = None) -> Any:
+def from_bytes(raw: bytes, name: str, module: Any = None, *, allow_import: bool = False) -> Any:
     """A policy from a file's content; `name` says in messages where it came from."""
     description = _checked(raw, name)
     kind = description.get("class")
@@ -81,6 +82,8 @@ def from_bytes(raw: bytes, name: str, module: Any = None) -> Any:
     if (module is not None) != (kind == "ModulePolicy"):
         cure = "give load(..., module=...)" if module is None else f"a {kind} is loaded without a module"
         raise ValueError(f"{name} holds a {kind}: {cure}")
+    if not allow_import:
+        _refuse_import(description.get("encoder"), name)
     try:
         arrays = safetensors.numpy.load(raw)
         if kind == "TabularSoftmax":
@@ -122,6 +125,13 @@ def _tabular(description: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Ta
         if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST_START:
             raise ValueError(f"{name} = {value}: must be a whole number within 64 bits")
     return TabularSoftmax(theta, **starts)
+
+
+def _refuse_import(encoder: Any, name: str) -> None:
+    """No code is imported because a file says so."""
+    path = encoder.get("name") if isinstance(encoder, dict) else None
+    if path not in (None, "cnn"):
+        raise ValueError(f"{name}: imports {path!r}: give allow_import=True if you trust it")
 
 
 def _known() -> str:

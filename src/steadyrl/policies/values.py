@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from steadyrl.envs.space_json import to_json
 from steadyrl.ground import streams
 from steadyrl.policies import _backward
-from steadyrl.policies._features import Features
 from steadyrl.policies._layers import Layers
+from steadyrl.policies.encoders import Encoder, encoder_description, features_for
 
 VALUE: Final = 1
 """Keeps the value's initial weights apart from those of a policy with the same seed."""
@@ -23,7 +23,8 @@ class ValueNetwork(nn.Module):
 
     With `normalise_targets` it learns in units that follow its targets, V = target_mean + target_std times what
     the layers give, so that no learning rate depends on the scale of the rewards; when the units change, the last layer
-    is changed back, and V stays as it was (PopArt: van Hasselt et al. 2016).
+    is changed back, and V stays as it was (PopArt: van Hasselt et al. 2016). Until the first units are set, V is 0:
+    what random layers say has no unit, and would drown small rewards.
     """
 
     target_mean: Tensor
@@ -40,6 +41,7 @@ class ValueNetwork(nn.Module):
         initialisation: str = "uniform",
         normalise_observations: bool = False,
         normalise_targets: bool = False,
+        encoder: Encoder | None = None,
     ) -> None:
         """Make a network with initial weights that depend on the seed and the sizes alone.
 
@@ -53,10 +55,11 @@ class ValueNetwork(nn.Module):
             initialisation: "uniform" or "orthogonal".
             normalise_observations: Whether observations are standardised, as a policy's are.
             normalise_targets: Whether it learns in units of its targets.
+            encoder: As of a policy's network, with weights of its own.
         """
         super().__init__()
         self.observation_space = observation_space
-        self.features, self.hidden = Features(observation_space), tuple(hidden)
+        self.features, self.hidden = features_for(observation_space, encoder, seed, VALUE, dtype), tuple(hidden)
         rng = streams.generator(seed, streams.INITIAL, VALUE)
         self.layers = Layers(
             (self.features.size, *self.hidden, 1),
@@ -69,7 +72,7 @@ class ValueNetwork(nn.Module):
         self.normalises_targets = normalise_targets
         if normalise_targets:
             self.register_buffer("target_mean", torch.zeros((), dtype=dtype))
-            self.register_buffer("target_std", torch.ones((), dtype=dtype))
+            self.register_buffer("target_std", torch.zeros((), dtype=dtype))
 
     @property
     def dtype(self) -> torch.dtype:
@@ -144,7 +147,7 @@ class ValueNetwork(nn.Module):
             "dtype": str(self.dtype).removeprefix("torch."),
             "normalise_observations": self.layers.standardises,
             "normalise_targets": self.normalises_targets,
-        }
+        } | encoder_description(self.features)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The weights, by name."""

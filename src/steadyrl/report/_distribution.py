@@ -24,12 +24,6 @@ def check_path(path: Path) -> None:
         raise ValueError(f"--plot {path}: there is no directory {path.parent}")
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure in the format its suffix says."""
-    check_path(path)
-    figure.savefig(path, dpi=150)
-
-
 def draw(returns: Float[Array, " n"], summary: Summary) -> Figure:
     """The histogram with mean, median and the tail of CVaR, over a ruler for each measure.
 

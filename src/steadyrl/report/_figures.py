@@ -1,49 +1,40 @@
 """All figures of a study, as files whose bytes depend on the study alone."""
 
-import io
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from steadyrl.ground.files import on_disk, write_atomically
+from steadyrl.ground.files import on_disk
 from steadyrl.report._arrangement import Arrangement, arrange, is_scale
 from steadyrl.report._curves import curves_figure
 from steadyrl.report._heat import LONGEST, heat_figure
 from steadyrl.report._plane import plane_figure
 from steadyrl.report._sensitivity import sensitivity_figure
 from steadyrl.report._windows import windows_figure
+from steadyrl.report.figure_file import BOTH, save_figure
 from steadyrl.studies.evaluations import Row
 from steadyrl.studies.results import StudyResults
 
-METADATA = {"png": {"Software": None}, "svg": {"Date": None}}
 
-
-def write_figures(study: StudyResults, evaluations: dict[str, Row]) -> list[Path]:
-    """figures/*.png and *.svg; the paths written."""
+def write_figures(
+    study: StudyResults, evaluations: dict[str, Row], extra: Mapping[str, Figure] | None = None
+) -> list[Path]:
+    """figures/*.png and *.svg, extra ones by their names too; the paths written."""
     folder = study.folder / "figures"
     with on_disk(folder):
         folder.mkdir(exist_ok=True)
-    made = _figures(study, arrange(study), evaluations)
+    made = (*_figures(study, arrange(study), evaluations), *(extra or {}).items())
     return [path for name, figure in made for path in save(figure, folder, name)]
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """A figure as name.png and name.svg; the paths."""
-    paths = []
-    with on_disk(folder), mpl.rc_context({"svg.hashsalt": "steadyrl"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name in a script that no font here has
+    """A figure with names from a study, as name.png and name.svg; the paths."""
+    _tame(figure)
+    with on_disk(folder):
         folder.mkdir(exist_ok=True)
-        _tame(figure)
-        for suffix, metadata in METADATA.items():
-            file = io.BytesIO()
-            figure.savefig(file, format=suffix, dpi=150, metadata=metadata)
-            paths.append(folder / f"{name}.{suffix}")
-            write_atomically(paths[-1], file.getvalue())
-    return paths
+    return save_figure(figure, folder / name, BOTH)
 
 
 def _figures(study: StudyResults, plan: Arrangement, evaluations: dict[str, Row]) -> Iterator[tuple[str, Figure]]:

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -12,13 +13,12 @@ from typing import Any, Final
 from jinja2 import Environment, StrictUndefined
 
 from steadyrl import __version__
-from steadyrl.ground.errors import CorruptError
 from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.report import _final_numbers, _style, _summary
 from steadyrl.report._arrangement import arrange
 from steadyrl.report._page_data import page_data
 from steadyrl.report._policy_maps import PolicyMap
-from steadyrl.studies.claims import RECONSTRUCTION
+from steadyrl.report.claims import Claim
 from steadyrl.studies.evaluations import Row
 from steadyrl.studies.results import StudyResults
 
@@ -31,16 +31,28 @@ NIGHT: Final = (
 )
 
 
-def write_page(study: StudyResults, evaluations: dict[str, Row], maps: Sequence[PolicyMap]) -> Path:
+def write_page(
+    study: StudyResults,
+    evaluations: dict[str, Row],
+    maps: Sequence[PolicyMap],
+    claims: Sequence[Claim] = (),
+    remark: str = "",
+) -> Path:
     """Write report.html; its path."""
     path = study.folder / "report.html"
-    html = render(study, evaluations, maps)
+    html = render(study, evaluations, maps, claims, remark)
     with on_disk(path):
         write_atomically(path, html.encode())
     return path
 
 
-def render(study: StudyResults, evaluations: dict[str, Row], maps: Sequence[PolicyMap]) -> str:
+def render(
+    study: StudyResults,
+    evaluations: dict[str, Row],
+    maps: Sequence[PolicyMap],
+    claims: Sequence[Claim] = (),
+    remark: str = "",
+) -> str:
     """The page. Whatever comes from the study is escaped; scripts run only if they are the ones of this package."""
     plan = arrange(study)
     environment = Environment(autoescape=True, undefined=StrictUndefined)
@@ -56,8 +68,8 @@ def render(study: StudyResults, evaluations: dict[str, Row], maps: Sequence[Poli
         version=__version__,
         headlines=_summary.headlines(study),
         problems=[run for run in study.runs if run.status != "finished"],
-        claims=_claims(study.folder / "results" / "claims.json"),
-        reconstruction=RECONSTRUCTION,
+        claims=[{**asdict(claim), "mark": MARKS.get(claim.holds, "open")} for claim in claims],
+        remark=remark,
         rows=rows,
         fields=[value.field for value in rows[0].fields] if rows else [],
         axes=[value.field for value in rows[0].axes] if rows else [],
@@ -83,18 +95,6 @@ def stylesheet() -> str:
     """report.css with its colours, by day and by night."""
     colours = [" ".join(f"--c{i}: {c};" for i, c in enumerate(scheme)) for scheme in (_style.LIGHT, _style.DARK)]
     return part("report.css").replace("{{ light }}", colours[0]).replace("{{ night }}", f"{NIGHT} {colours[1]}")
-
-
-def _claims(path: Path) -> list[dict[str, str]]:
-    """The paper's claims and what was measured, if somebody has written them down."""
-    if not path.is_file():
-        return []
-    try:
-        listed = json.loads(path.read_bytes())
-        claims = [{key: str(one.get(key) or "") for key in ("claim", "measured", "holds", "blame")} for one in listed]
-    except (ValueError, RecursionError, AttributeError, TypeError) as error:
-        raise CorruptError(f"{path}: damaged: must be a list of claims: remove it or write it again") from error
-    return [{**one, "mark": MARKS.get(one["holds"], "open")} for one in claims]
 
 
 def _episodes(evaluations: dict[str, Row]) -> str:

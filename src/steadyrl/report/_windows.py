@@ -43,31 +43,30 @@ def _share(study: StudyResults, plan: Arrangement, at: Mapping[str, Any], panels
 
 
 def windows_figure(study: StudyResults, plan: Arrangement, scale: str) -> Figure | None:
-    """Strips over the scale, in units of each measure's base value; None if there is nothing to show."""
+    """Strips over the scale, in units of each measure's base value if they differ; None without any."""
     found = windows(study, plan, scale)
     rows = [json.dumps(row) for row in row_values(study, plan)]
     lines = [json.dumps(level) for level in ([None] if plan.line is None else study.levels(plan.line))]
     lines = [line for line in lines if plan.base[line][scale] > 0 and any(len(found[line, row]) > 1 for row in rows)]
     if "risk_averse" not in study.metrics or not lines:
         return None
+    alike = len({plan.base[line][scale] for line in lines}) == 1
+    bases = {line: 1.0 if alike else plan.base[line][scale] for line in lines}
     figure = Figure(figsize=(8.0, 0.9 + 0.26 * len(lines) * len(rows) + 0.12 * len(lines)), layout="constrained")
     axes, ticks, shades = figure.subplots(), {}, mpl.colormaps[SHADES]
     for i, line in enumerate(lines):
         for j, row in enumerate(rows):
             top = i * (len(rows) + 0.5) + j
-            base = plan.base[line][scale]
-            _strip(axes, {x / base: share for x, share in found[line, row].items()}, top, shades)
+            _strip(axes, {x / bases[line]: share for x, share in found[line, row].items()}, top, shades)
             ticks[top + 0.5] = f"{_name(study, plan, line)}{_row_name(json.loads(row), len(rows))}"
     axes.set_xscale("log")
     axes.autoscale_view()
-    units = sorted(
-        {float(f"{x / plan.base[line][scale]:.3g}") for line in lines for row in rows for x in found[line, row]}
-    )
+    units = sorted({float(f"{x / bases[line]:.3g}") for line in lines for row in rows for x in found[line, row]})
     axes.set_xticks(units, [f"{x:g}" for x in units], fontsize=8)
     axes.set_xticks([], minor=True)
     axes.set_ylim(max(ticks) + 0.5, -0.2)
     axes.set_yticks(list(ticks), list(ticks.values()), fontsize=8)
-    axes.set_xlabel(f"{_style.field_label(scale)}, 1 = the measure's own")
+    axes.set_xlabel(_style.field_label(scale) + ("" if alike else ", 1 = the measure's own"))
     of = "successful or not" if plan.panel is None else f"share of {_style.field_label(plan.panel)}s"
     axes.set_title(f"Final risk-averse rate {SUCCESS:g} or more:\n{of}", fontsize=10)
     axes.spines[:].set_visible(False)

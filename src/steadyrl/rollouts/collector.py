@@ -9,10 +9,13 @@ from functools import partial
 from typing import Any, Final
 
 import gymnasium as gym
+from gymnasium.vector import VectorEnv
 from gymnasium.wrappers import TimeLimit
 
+from steadyrl.envs._close import close
 from steadyrl.envs.codecs import ActionCodec, ObservationCodec
 from steadyrl.envs.risky import layers
+from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.ground.option import check
 from steadyrl.policies import Policy, TabularSoftmax
 from steadyrl.rollouts.batch import Batch
@@ -22,7 +25,8 @@ from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.flat import flat
 from steadyrl.rollouts.parts import Part, joined
 from steadyrl.rollouts.sources import Registered, Source, check_portable
-from steadyrl.rollouts.stepper import GymnasiumStepper, Stepper
+from steadyrl.rollouts.stepper import EpisodeError, GymnasiumStepper, Stepper
+from steadyrl.rollouts.vector import VectorStepper, time_limit_of
 from steadyrl.rollouts.workers import WorkerOptions, Workers
 
 BACKENDS: Final = ("auto", "gymnasium")
@@ -59,7 +63,7 @@ class Collector:
         """Make ready to collect.
 
         Args:
-            env: An environment id, a function that makes an environment, or one environment.
+            env: An environment id, a function that makes an environment, one environment, or a vector environment.
             backend: "auto" or "gymnasium".
             width: Episodes played side by side at the most; what they do does not depend on it.
             limit: The longest an episode may last; needed if the environment has no time limit of its own.
@@ -78,6 +82,10 @@ class Collector:
         self._make = _maker(env, options)
         self._backend, self._width = backend, 1 if isinstance(env, gym.Env) else width
         self._stepper: Stepper | None = None
+        self._first: gym.Env[Any, Any] | None = None
+        if isinstance(env, VectorEnv):
+            self._play_vector(env, limit, chosen)
+            return
         own = self._make()
         self.observation_space, self.action_space = own.observation_space, own.action_space
         """The environment's own, from which policies are made; a Batch has their elements as `envs.codecs` says."""
@@ -118,7 +126,7 @@ class Collector:
         if isinstance(self._make, _Same):
             return
         self._close_environments()
-        self._first, self._stepper = flat(self._make(), self._codecs), None
+        self._first, self._stepper = flat(self._make_again(), self._codecs), None
         if self._workers is not None:
             self._workers.renew()
 
@@ -127,6 +135,16 @@ class Collector:
         if self._workers is not None:
             self._workers.close()
         self._close_environments()
+
+    def _play_vector(self, env: VectorEnv[Any, Any, Any], limit: int | None, options: WorkerOptions) -> None:
+        """Play in a vector environment, as wide as it is."""
+        if options.workers > 1:
+            reason = "a vector environment has its own way to play several episodes at a time"
+            raise ValueError(f"workers = {options.workers}: must be 1: {reason}")
+        self._compiled, self._workers = None, None
+        self.observation_space, self.action_space = env.single_observation_space, env.single_action_space
+        self.limit = time_limit_of(env) if limit is None else limit
+        self._stepper, self._width = VectorStepper(env), env.num_envs
 
     def _spread(self, workers: Workers, policy: Policy, n: int, seed: int, iteration: int) -> list[Part]:
         """The episodes of a batch, by the workers if they are worth it: they take a while to begin."""
@@ -154,27 +172,36 @@ class Collector:
         return Workers(pickle.dumps(make), options)
 
     def _make_stepper(self) -> Stepper:
-        fast = fast_stepper(self._first, self._width) if self._backend == "auto" else None
-        return fast or GymnasiumStepper(lambda: flat(self._make(), self._codecs))
+        fast: Stepper | None = None
+        if self._backend == "auto" and self._first is not None:
+            fast = fast_stepper(self._first, self._width)
+        return fast or GymnasiumStepper(lambda: flat(self._make_again(), self._codecs))
 
     def _close_environments(self) -> None:
-        self._first.close()
+        if self._first is not None:
+            close(self._first)
         if self._stepper is not None:
             self._stepper.close()
+
+    def _make_again(self) -> gym.Env[Any, Any]:
+        try:
+            return self._make()
+        except BREAKDOWNS as error:
+            raise EpisodeError(f"a new environment: raised {type(error).__name__}: {error}") from error
 
 
 @dataclass(frozen=True)
 class _Same:
     """Instead of a function that makes environments, if there is one alone."""
 
-    env: gym.Env[Any, Any]
+    env: Any
 
-    def __call__(self) -> gym.Env[Any, Any]:
+    def __call__(self) -> Any:
         return self.env
 
 
 def _maker(env: Source, options: Mapping[str, Any]) -> Callable[[], gym.Env[Any, Any]]:
-    if isinstance(env, gym.Env):
+    if isinstance(env, gym.Env | VectorEnv):
         return _Same(env)
     return Registered(env, options) if isinstance(env, str) else env
 

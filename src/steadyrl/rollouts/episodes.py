@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl.ground import streams
+from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.ground.shapes import Array, BoolArray, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
@@ -139,7 +140,7 @@ def _begin(record: _Record, stepper: Stepper, slot: int, episode: int, seed: int
     """The first observation of an episode; if the environment raises, say in which one."""
     try:
         return stepper.reset(slot, seed)
-    except Exception as error:
+    except BREAKDOWNS as error:
         record.check_finite()
         reason = f"{type(error).__name__}: {error}"
         number = record.first + episode
@@ -157,3 +158,7 @@ def _step(
         episode = int(episodes[error.index])
         at = f"episode {record.first + episode}, step {int(record.lengths[episode])}"
         raise EpisodeError(f"{at}: the environment raised {error}") from error.__cause__
+    except Exception as error:  # of a vector environment, which does not say in which of them
+        record.check_finite()
+        numbers = ", ".join(str(record.first + k) for k in episodes.tolist())
+        raise EpisodeError(f"one of episodes {numbers}: {type(error).__name__}: {error}") from error

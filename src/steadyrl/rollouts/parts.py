@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 from steadyrl.rollouts.batch import Batch
+from steadyrl.rollouts.stepper import EpisodeError
 from steadyrl.rollouts.stepper import Final as LastInfo
 
 PLAIN: Final = (str, bool, int, float, np.generic)
@@ -38,8 +39,14 @@ def joined(parts: Sequence[Part]) -> Batch:
     arrays = _of_one(ordered[0]) if len(ordered) == 1 else _of_many(ordered)
     outcomes = columns([final for part in ordered for final in part.finals])
     n = arrays["lengths"].size
-    risk_averse = outcomes.pop("risk_averse", np.full(n, np.nan)).astype(np.float64)
-    return Batch(**arrays, risk_averse=risk_averse, outcomes=outcomes)
+    return Batch(**arrays, risk_averse=_risk_averse(outcomes.pop("risk_averse", np.full(n, np.nan))), outcomes=outcomes)
+
+
+def _risk_averse(column: NDArray[Any]) -> Float[Array, " n"]:
+    """The environment's own reading, which must be a number."""
+    if column.dtype.kind not in "biuf":
+        raise EpisodeError(f"episode 0: info['risk_averse'] = {column[0]!r}: must be a number from 0 to 1")
+    return column.astype(np.float64)
 
 
 def columns(finals: Sequence[LastInfo]) -> dict[str, NDArray[Any]]:

@@ -8,8 +8,8 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
-Source = str | Callable[[], gym.Env[Any, Any]] | gym.Env[Any, Any]
-"""An environment id, a function that makes one, or one environment."""
+Source = str | Callable[[], gym.Env[Any, Any]] | gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any]
+"""An environment id, a function that makes one, one environment, or a vector environment."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from steadyrl.envs._close import close
+from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.ground.shapes import Array, BoolArray
 
 Final = Mapping[str, Any]
@@ -52,7 +54,7 @@ class EpisodeError(RuntimeError):
 class SlotError(Exception):
     """The environment of one of the stepped slots broke down; `index` says which of those given."""
 
-    def __init__(self, index: int, cause: Exception) -> None:
+    def __init__(self, index: int, cause: BaseException) -> None:
         super().__init__(f"{type(cause).__name__}: {cause}")
         self.index = index
 
@@ -85,7 +87,7 @@ class GymnasiumStepper:
             try:
                 observation, reward, terminated, truncated, info = self.envs[slot].step(action)
                 results.append((self._checked(observation), float(reward), bool(terminated), bool(truncated), info))
-            except Exception as error:
+            except BREAKDOWNS as error:
                 raise SlotError(k, error) from error
         observations, rewards, terminations, truncations, _ = zip(*results, strict=True)
         return Stepped(
@@ -99,7 +101,7 @@ class GymnasiumStepper:
     def close(self) -> None:
         """Close every environment."""
         for env in self.envs:
-            env.close()
+            close(env)
 
     def _checked(self, observation: Any) -> NDArray[Any]:
         array = np.asarray(observation)

@@ -11,10 +11,11 @@ from gymnasium.wrappers import TimeLimit
 from steadyrl import algorithms
 from steadyrl.actors.actor import Actor
 from steadyrl.actors.make import Kind, kind_of, make_actor
-from steadyrl.algorithms import Algorithm
+from steadyrl.algorithms import Algorithm, quantity
+from steadyrl.envs.cost import WithCost
 from steadyrl.envs.probe import probe
 from steadyrl.ground import option
-from steadyrl.ground.errors import BadInputError
+from steadyrl.ground.errors import BREAKDOWNS, BadInputError
 from steadyrl.rollouts import Collector
 from steadyrl.rollouts.sources import Registered
 from steadyrl.rollouts.workers import WorkerOptions
@@ -50,12 +51,17 @@ def check_env(config: RunConfig, make: MakeEnv, longest: int, workers: int = 1) 
 
 def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | None = None) -> Collector:
     """Environments for a run, and who plays in them."""
+    if config.to_dict().get("of") == quantity.COST:
+        make = WithCost(make)
     try:
         return Collector(
             make, backend=config.backend, limit=config.limit, **dataclasses.asdict(workers or WorkerOptions())
         )
-    except Exception as error:
-        raise BadInputError(f"env = {config.env}: {error}") from error
+    except BREAKDOWNS as error:
+        what = str(error) if isinstance(error, Exception) else f"raised {type(error).__name__}: {error}"
+        if isinstance(error, gym.error.UnregisteredEnv) and ":" not in config.env:
+            what += f" One of your own: MODULE:{config.env} imports the module that registers it first."
+        raise BadInputError(f"env = {config.env}: {what}") from error
 
 
 def worker_options(workers: int, worker_timeout: float) -> WorkerOptions:
@@ -95,6 +101,7 @@ def make_learner(config: RunConfig, observation_space: spaces.Space[Any], action
             value_factor=algorithm.value_factor,
             seed=config.seed,
             place=place,
+            module=config.policy if ":" in config.policy else None,
         )
 
     try:

@@ -1,7 +1,8 @@
 """Is a config one that can be run? Everything that is wrong with it, at once."""
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from steadyrl import algorithms
 from steadyrl.actors.make import OPTIONS
@@ -9,6 +10,9 @@ from steadyrl.ground.errors import BadInputError
 from steadyrl.ground.option import Option, listed, shown, unknown
 from steadyrl.runs import rules
 from steadyrl.runs.config import RunConfig, RunOptions, actor_options, algorithm_options, all_options, run_options
+
+POLICIES: Final = ("auto", "tabular", "network")
+MODULE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def config_from(fields: Mapping[str, Any]) -> RunConfig:
@@ -48,7 +52,11 @@ def field_problems(fields: Mapping[str, Any]) -> Iterator[str]:
         if name not in known:
             yield unknown(name, known) if declared is not None else _misplaced(name, value, algorithm, known)
         elif name != "algorithm":
-            problem = known[name].problem(value) or _actor_problem(name, value, fields)
+            problem = (
+                known[name].problem(value)
+                or _policy_problem(name, value, fields)
+                or _actor_problem(name, value, fields)
+            )
             if problem is not None:
                 yield problem
 
@@ -63,6 +71,15 @@ def _algorithm_problem(name: str) -> str | None:
         algorithms.get(name)
     except ValueError as error:
         return str(error)
+    return None
+
+
+def _policy_problem(name: str, value: Any, fields: Mapping[str, Any]) -> str | None:
+    """A policy that is none, or arguments of a class without the class."""
+    if name == "policy" and value not in POLICIES and not MODULE.fullmatch(value):
+        return f"policy = {shown(value)}: must be {', '.join(POLICIES)} or module:Class"
+    if name == "policy_options" and value and ":" not in str(fields.get("policy")):
+        return f"policy_options = {shown(value)}: must be left out unless policy = module:Class"
     return None
 
 

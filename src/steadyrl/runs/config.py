@@ -35,8 +35,10 @@ class RunOptions:
         "auto", "what steps the environments: auto is the fastest that plays the same episodes"
     )
     algorithm: str = option("reinforce", "reinforce (Algorithm 1 of the paper), ppo (Algorithm 2), or a competitor")
-    policy: Literal["auto", "tabular", "network"] = option(
-        "auto", "auto: a table if observations and actions are Discrete, else a network"
+    policy: str = option(
+        "auto",
+        "auto: a table if observations and actions are Discrete, else a network; tabular; network; or module:Class, a "
+        "torch module of yours through which the networks see observations",
     )
     n: int = option(50, "episodes of each update", least=1, most=MILLION)
     updates: int = option(1000, "updates of the policy", least=1, most=10**9)
@@ -138,9 +140,9 @@ class RunConfig:
 
 
 @cache
-def run_options() -> dict[str, Option]:
-    """What every run has, by name."""
-    return options_of(RunOptions)
+def run_options(algorithm: str | None = None) -> dict[str, Option]:
+    """What every run has, by name; with the defaults that an algorithm has changed."""
+    return options_of(RunOptions, None if algorithm is None else algorithms.get(algorithm).run_defaults)
 
 
 def algorithm_options(algorithm: str) -> dict[str, Option]:
@@ -184,7 +186,7 @@ _layouts: dict[type[algorithms.Algorithm], Layout] = {}
 def _layout(algorithm: type[algorithms.Algorithm]) -> Layout:
     """Every option of a run of this algorithm, in order; and the defaults of those that are not an actor's."""
     if algorithm not in _layouts:  # a study asks thousands of times
-        own = {**run_options(), **options_of(algorithm.Options)}
+        own = {**options_of(RunOptions, algorithm.run_defaults), **options_of(algorithm.Options)}
         defaults = {name: declared.default for name, declared in own.items()}
         _layouts[algorithm] = ({**own, **actor_options(algorithm.name)}, defaults)
     return _layouts[algorithm]

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from steadyrl import measures
+from steadyrl.algorithms import quantity
 from steadyrl.evaluate import Summary, summary
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
@@ -61,10 +62,11 @@ def evaluate(policy: Policy, collector: Collector, episodes: int, seed: int, gam
 def evaluated(batch: Batch, config: RunConfig, gamma: float) -> dict[str, float]:
     """What to log of episodes that were played to evaluate a policy on its way."""
     returns = discounted_returns(batch.rewards, gamma)
+    numbers = quantity.numbers(config.to_dict().get("of", quantity.RETURN), batch, returns)
     row = {
         "return": float(returns.mean()),
         "undiscounted_return": float(batch.rewards.sum(axis=1).mean()),
-        "variability": float(measures.get(config.measure, **config.measure_params).value(returns)),
+        "variability": float(measures.get(config.measure, **config.measure_params).value(numbers)),
         "cvar": float(measures.get("cvar").value(returns)),
     }
     if config.lam is not None:

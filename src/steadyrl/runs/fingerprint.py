@@ -15,7 +15,9 @@ from typing import Any, Final
 import gymnasium as gym
 import numpy as np
 
+from steadyrl.envs._close import close
 from steadyrl.envs.risky import layers
+from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.runs.build import MakeEnv
 from steadyrl.runs.config import RunConfig
 
@@ -30,12 +32,12 @@ def fingerprint(config: RunConfig, make: MakeEnv) -> Fingerprint:
         return {}
     try:
         env = make()
-    except Exception:  # whoever needs the environment will say what is wrong with it
+    except BREAKDOWNS:  # whoever needs the environment will say what is wrong with it
         return {}
     try:
         parts: list[Any] = [type(layer) for layer in layers(env)]
     finally:
-        env.close()
+        close(env)
     return of([*parts, make] if config.env.startswith("<") else parts)
 
 

@@ -1,6 +1,5 @@
 """A run's folder: run.json is written first, done.json last."""
 
-import hashlib
 import json
 import os
 import warnings
@@ -10,7 +9,7 @@ from typing import Any, Final
 
 from steadyrl.ground import system
 from steadyrl.ground.errors import BadInputError, CorruptError
-from steadyrl.ground.files import check_entries, json_object, on_disk, sync_folder, write_atomically
+from steadyrl.ground.files import check_entries, json_object, on_disk, sha256_of, sync_folder, write_atomically
 from steadyrl.ground.option import shown
 from steadyrl.runs._provenance import provenance, versions
 from steadyrl.runs.checkpoint import NAME as CHECKPOINT
@@ -174,4 +173,4 @@ def _digests(folder: Path) -> dict[str, str]:
         names = sorted(
             p.name for p in folder.iterdir() if p.name in ("run.json", METRICS) or CHECKPOINT.fullmatch(p.name)
         )
-        return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+        return {name: sha256_of(folder / name) for name in names}

@@ -93,7 +93,10 @@ class Single:
 
     def renew(self) -> None:
         """New environments."""
-        self.collector.renew()
+        try:
+            self.collector.renew()
+        except EpisodeError as error:
+            raise self._failed(f"after update {self.record.update}", error) from error
 
     def close(self) -> None:
         """Close the environments."""

@@ -5,7 +5,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +41,8 @@ def locked(folder: Path) -> Iterator[None]:
                 left.unlink()
         yield
     finally:
-        os.close(file)
+        with suppress(OSError):  # other code has closed it
+            os.close(file)
 
 
 def _check_ours(folder: Path) -> None:

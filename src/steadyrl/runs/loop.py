@@ -113,3 +113,7 @@ def _out_of_memory_is_said(group: Group) -> Iterator[None]:
     except MemoryError as error:
         where = f"update {group.records[0].update + 1}: " if group.records else ""
         raise RunFailedError(f"{where}out of memory: use fewer episodes (n)") from error
+    except (SystemExit, GeneratorExit) as error:  # a run that is not finished must not end as if it were
+        what = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else type(error).__name__
+        where = f"update {group.records[0].update}: " if group.records else ""
+        raise RunFailedError(f"{where}{what} was called, by a callback or a package: it must not end a run") from error

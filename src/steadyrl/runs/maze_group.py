@@ -11,7 +11,8 @@ from typing import Final, cast
 
 import numpy as np
 
-from steadyrl.algorithms.in_step import InStep
+from steadyrl.algorithms import quantity
+from steadyrl.algorithms.in_step import PLAIN, InStep
 from steadyrl.algorithms.reinforce import Reinforce
 from steadyrl.envs.maze import MazeEnv
 from steadyrl.ground.shapes import Array, Float
@@ -29,10 +30,14 @@ WITHOUT_A_LOOK: Final = 1_000_000
 def group_key(config: RunConfig) -> str | None:
     """What runs must have in common to be trained in step; None for a run that has to be trained alone."""
     noise = config.env_options.get("noise", "gaussian")
-    plain = config.algorithm == "reinforce" and config.policy != "network" and config.backend == "auto"
+    plain = config.algorithm == "reinforce" and config.policy in ("auto", "tabular") and config.backend == "auto"
     if config.env != MAZE or not (plain and isinstance(noise, str)):
         return None
-    if config.limit is not None or config.evaluate_every or config.stop_when or config.normalise_advantages:
+    if config.limit is not None or config.evaluate_every or config.stop_when:
+        return None
+    if any(getattr(config, name) != value for name, value in PLAIN.items()):
+        return None
+    if config.of != quantity.RETURN:
         return None
     fields = {name: value for name, value in config.to_dict().items() if name not in DIFFER}
     fields["plain lam"] = config.lam is not None
@@ -65,7 +70,8 @@ class MazeGroup:
         records, n = self._records, self.config.n
         steps, made, first = np.zeros(len(records), dtype=np.int64), 0, records[0].update
         while made < updates:
-            policies = self.in_step.policies()
+            with np.errstate(over="ignore"):  # preferences at both ends of the floats, as of a run that diverges
+                policies = self.in_step.policies()
             self.episodes = self.maze.play(policies, n, self.seeds, first + made, out=self.episodes)
             episodes = self.episodes
             played = (episodes.states, episodes.actions, episodes.rewards, episodes.lengths)

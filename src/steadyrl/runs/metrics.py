@@ -5,11 +5,12 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from steadyrl.ground.errors import CorruptError
-from steadyrl.ground.files import on_disk
+from steadyrl.ground.files import on_disk, sha256_of
 from steadyrl.runs.checkpoint import Checkpoint
 
 NAME = "metrics.jsonl"
@@ -46,20 +47,21 @@ class Metrics:
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._file)
+        with suppress(OSError):  # other code has closed it
+            os.close(self._file)
 
 
 def check_against(folder: Path, checkpoint: Checkpoint) -> None:
     """Refuse a checkpoint whose part of metrics.jsonl is not there as it was written."""
     path = folder / NAME
     try:
-        with path.open("rb") as file:
-            part = file.read(min(checkpoint.metrics_bytes, path.stat().st_size))
+        size = path.stat().st_size
+        if size < checkpoint.metrics_bytes:
+            raise CorruptError(f"{path}: has {size} bytes, {checkpoint.name} says {checkpoint.metrics_bytes}")
+        digest = sha256_of(path, checkpoint.metrics_bytes)
     except OSError as error:
         raise CorruptError(f"{path}: cannot be read: {error.strerror}") from error
-    if len(part) < checkpoint.metrics_bytes:
-        raise CorruptError(f"{path}: has {len(part)} bytes, {checkpoint.name} says {checkpoint.metrics_bytes}")
-    if hashlib.sha256(part).hexdigest() != checkpoint.metrics_sha256:
+    if digest != checkpoint.metrics_sha256:
         raise CorruptError(f"{path}: its SHA-256 is not the one in {checkpoint.name}")
 
 

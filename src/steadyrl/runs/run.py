@@ -14,14 +14,15 @@ from typing import Any, Final
 import gymnasium as gym
 
 from steadyrl.actors.table import TableActor
+from steadyrl.ground import tables
 from steadyrl.ground.errors import BadInputError, RunFailedError
-from steadyrl.ground.option import listed
+from steadyrl.ground.option import listed, shown
 from steadyrl.policies import Policy
 from steadyrl.policies.likeliest import likeliest
 from steadyrl.rollouts import EpisodeError
 from steadyrl.rollouts.sources import Source
 from steadyrl.rollouts.workers import WorkerOptions
-from steadyrl.runs import checkpoint, evaluation, folder, metrics, rules, trackers
+from steadyrl.runs import checkpoint, evaluation, folder, look, metrics, rules, trackers
 from steadyrl.runs.best import Best
 from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker, worker_options
 from steadyrl.runs.callback import Callback, Callbacks
@@ -64,6 +65,21 @@ class Run:
     def metrics(self) -> list[dict[str, Any]]:
         """One dictionary for each logged update."""
         return metrics.read(self.folder)
+
+    def frame(self) -> Any:
+        """The metrics as a pandas DataFrame, a row for each logged update."""
+        return tables.frame(self.metrics())
+
+    def plot(self, *names: str) -> Any:
+        """A matplotlib figure of these metrics against the episodes (return and variability, if none is named).
+
+        A notebook with `%matplotlib inline` shows it; elsewhere run.plot().savefig("run.png").
+        """
+        return look.picture(self.metrics(), names, self.folder.name)
+
+    def _repr_html_(self) -> str:
+        last = (self.metrics() or [{}])[-1]
+        return look.html(self.config, self.status, self.update, self.folder.name, last)
 
     def evaluate(
         self, episodes: int = 1000, seed: int = 0, gamma: float | None = None, deterministic: bool = False
@@ -120,14 +136,16 @@ def train(
         callbacks: What is called before, after each update and in the end: see `Callback`.
         give_up: A share such as 0.05 or "5%": as steady as can be with a mean that is no more than this below that of
             the risk-neutral policy, which is trained first, in a run of its own beside this one.
-        fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0.
+        fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
-    if hours is not None and not hours > 0:
-        raise BadInputError(f"hours = {hours}: must be > 0")
-    if isinstance(env, gym.Env):
-        raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
+    env = _not_made(env)
     given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
+    if isinstance(given.get("policy"), type):
+        given["policy"] = _path_of(given["policy"])
     config = config_from(given if config is None else {**config.to_dict(), **given})
+    check_arguments(env, config, hours, callbacks)
+    here = Path.cwd()  # an environment may change it
+    out = None if out is None else here / out
     tracked, make = trackers.chosen(track), env if callable(env) else maker(config)
     players = worker_options(workers, worker_timeout)
     if give_up is not None:
@@ -138,7 +156,7 @@ def train(
         mean = float(reference.evaluate(EPISODES, config.seed).returns.mean())
         config = config.replace(at_least=floor_of(mean, share))
     environment = fingerprint(config, make)
-    path = folder_of(config, out, environment)
+    path = here / folder_of(config, out, environment)
     if not fresh and (path / "run.json").exists():
         folder.compare(path, config)
         changed = folder.changed_environment(path, environment)
@@ -170,6 +188,25 @@ def train(
                 told.end()
             status = record.finish().status if record.over else "unfinished"
     return Run(config, path, learner.policy, status, record.update, learner.options.gamma, make, record.reason)
+
+
+def check_arguments(env: Any, config: RunConfig, hours: Any, callbacks: Any) -> None:
+    """Refuse what is no environment, no time and no callback, by name."""
+    if callable(env) and config.env_options:
+        raise BadInputError(
+            f"env_options = {shown(config.env_options)}: only with an id: give a function that uses them"
+        )
+    if not (env is None or isinstance(env, str) or callable(env)):
+        raise BadInputError(f"env = {shown(env)}: must be an environment's id or a function that makes one")
+    if hours is not None and not (isinstance(hours, int | float) and hours > 0):
+        raise BadInputError(f"hours = {shown(hours)}: must be > 0")
+    if not isinstance(callbacks, list | tuple):
+        raise BadInputError(f"callbacks = {shown(callbacks)}: must be a list of callbacks")
+    for callback in callbacks:
+        missing = [name for name in ("begin", "updated", "end") if not callable(getattr(callback, name, None))]
+        if missing or isinstance(callback, type):
+            cure = "give an object of a class that has steadyrl.runs.Callback as its base"
+            raise BadInputError(f"callbacks: {shown(callback)} is no callback: {cure}")
 
 
 def _alone(record: Record, make: MakeEnv, players: WorkerOptions, callbacks: Sequence[Callback]) -> Single:
@@ -217,7 +254,7 @@ def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> 
     """
     if policy not in POLICIES:
         raise BadInputError(f"policy = {policy!r}: must be {listed(POLICIES)}")
-    path = Path(path)
+    path = Path(path).absolute()
     config, _ = folder.read_config(path)
     end = folder.done(path)
     make = env or maker(config)
@@ -243,6 +280,26 @@ def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
     if not best.state:
         raise BadInputError(f"{path} has no best policy yet: at update {last.update} no evaluation was a number")
     return replace(last, update=best.update, state=best.state)
+
+
+def _not_made(env: Source | None) -> str | MakeEnv | None:
+    """An id or a function: a run needs several environments, and new ones at every checkpoint."""
+    if isinstance(env, gym.vector.VectorEnv):
+        cure = "give what makes one of its environments, and workers to play several at a time"
+        raise BadInputError(f"env = {env}: a run makes its environments anew at every checkpoint: {cure}")
+    if isinstance(env, gym.Env):
+        raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
+    return env
+
+
+def _path_of(module: type) -> str:
+    """module:Class, for a class of the user's that is given as it is."""
+    from steadyrl.policies.encoders import path_of  # noqa: PLC0415  a table needs no torch
+
+    try:
+        return path_of(module)
+    except ValueError as error:
+        raise BadInputError(str(error)) from error
 
 
 def _threads(tabular: bool) -> AbstractContextManager[None]:

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
+from importlib.util import find_spec
 from typing import Any, Final, Protocol, TextIO, runtime_checkable
 
 from steadyrl.runs.config import RunConfig
@@ -126,10 +127,15 @@ class Views:
 
 
 def choose(quiet: bool = False) -> View:
-    """A bar on a terminal, lines elsewhere."""
+    """A bar on a terminal or in a notebook, lines elsewhere."""
     if quiet:
         return Quiet()
-    return Live() if sys.stderr.isatty() else Lines()
+    return Live() if sys.stderr.isatty() or _in_notebook() else Lines()
+
+
+def _in_notebook() -> bool:
+    """Is it a notebook with what rich needs to show a bar there?"""
+    return "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
 
 
 class _Pace:

@@ -13,16 +13,14 @@ if TYPE_CHECKING:
     from steadyrl.studies.board import Board
     from steadyrl.studies.engines import run
     from steadyrl.studies.results import StudyResults, read
-    from steadyrl.studies.study import Study, preset, preset_names, study_from
+    from steadyrl.studies.study import Study, study_from
 
-__all__ = ["Board", "Study", "StudyResults", "preset", "preset_names", "read", "run", "study_from"]
+__all__ = ["Board", "Study", "StudyResults", "read", "run", "study_from"]
 
 _HOMES = {
     "Board": "board",
     "Study": "study",
     "StudyResults": "results",
-    "preset": "study",
-    "preset_names": "study",
     "read": "results",
     "run": "engines",
     "study_from": "study",

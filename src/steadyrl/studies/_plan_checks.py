@@ -14,9 +14,8 @@ from steadyrl.ground.option import shown, unknown
 from steadyrl.runs.build import maker
 from steadyrl.runs.config import RunConfig, all_options
 from steadyrl.runs.maze_group import MAZE
-from steadyrl.studies.tables import TABLES
 
-KEYS: Final = ("title", "about", "seeds", "run", "grid", "cases", "quick", *TABLES)
+KEYS: Final = ("title", "about", "seeds", "run", "grid", "cases", "quick")
 KINDS: Final = {"title": (str, "text"), "about": (str, "text"), "cases": (list, "a list of tables, [[cases]]")}
 MOST_SEEDS: Final = 10_000
 

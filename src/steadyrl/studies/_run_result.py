@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from steadyrl.ground.errors import RunError
-from steadyrl.ground.files import check_entries, json_object
+from steadyrl.ground.files import check_entries, is_text, json_object
+from steadyrl.ground.option import is_plain, shown
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.runs.checks import field_problems, known_options
 from steadyrl.runs.config import RunConfig
@@ -25,6 +26,14 @@ COUNTERS: Final = ("update", "episodes", "steps")
 """What every logged row has."""
 NEEDED: Final = ("env", "algorithm", "measure", "seed", "updates")
 """What every config has had in all versions."""
+LONGEST: Final = 200
+"""Characters of a value that is shown as it is."""
+MOST_BYTES: Final = 2**30
+"""Of the metrics of a run that a report reads."""
+MOST_NAMES: Final = 500
+"""Of different metrics of a run."""
+LARGEST: Final = 1e150
+"""A number beyond which squares are no floats, and figures have no axes."""
 APART: Final = ("evaluation.", "own.")
 """Dotted names that are no shares of one whole."""
 
@@ -46,6 +55,7 @@ class RunResult:
     """Why it failed or is damaged."""
     made_on: Mapping[str, Any] = field(default_factory=dict)
     """Versions and machine, from run.json."""
+    _finals: dict[str, float | None] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> Float[Array, " rows"] | None:
         """A column; zeros for a word that never occurred where others of its kind did (path.timeout, path.long)."""
@@ -59,6 +69,11 @@ class RunResult:
 
         Where there is none, for the last updates played a perturbed policy, it is the last row.
         """
+        if name not in self._finals:  # tables, figures and claims ask for the same ones
+            self._finals[name] = self._final(name)
+        return self._finals[name]
+
+    def _final(self, name: str) -> float | None:
         column = self.column(name)
         if self.status != "finished" or column is None or self.config is None:
             return None
@@ -116,6 +131,11 @@ def _config(fields: Mapping[str, Any]) -> RunConfig:
     options = known_options(fields["algorithm"])
     known: dict[str, Any] = {name: value for name, value in fields.items() if name in options}
     wrong = list(field_problems(known))
+    odd = {name: value for name, value in fields.items() if name not in known and not is_plain(value)}
+    wrong += [
+        f"{name} = {shown(value)}: must be text, a truth, a finite number, or lists of these"
+        for name, value in odd.items()
+    ]
     if wrong:
         raise ValueError("; ".join(wrong))
     return RunConfig(**known)
@@ -125,8 +145,18 @@ def _flattened(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields, with name.entry for each entry of a table."""
     flat: dict[str, Any] = {}
     for name, value in fields.items():
-        flat |= {f"{name}.{key}": entry for key, entry in value.items()} if isinstance(value, dict) else {name: value}
+        entries = {f"{name}.{key}": entry for key, entry in value.items()} if isinstance(value, dict) else {name: value}
+        flat |= {key: _short(entry) for key, entry in entries.items()}
     return flat
+
+
+def _short(value: Any) -> Any:
+    """A value that a table and a figure have room for: a long one is its beginning and its digest."""
+    if not isinstance(value, str | list | dict):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
+    return value if len(text) <= LONGEST else f"{text[:40]}... ({len(text)} characters, SHA-256 {digest})"
 
 
 def _without_config(folder: Path, name: str) -> RunResult:
@@ -154,15 +184,25 @@ def _failure(folder: Path) -> str:
 
 def _columns(path: Path, expected: str | None) -> dict[str, Array]:
     """metrics.jsonl by columns; a line that is being written is left out."""
+    if path.is_file() and path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{METRICS}: has more than {MOST_BYTES} bytes, which no report reads: use a larger log_every")
     raw = path.read_bytes() if path.is_file() else b""
     if expected is not None and hashlib.sha256(raw).hexdigest() != expected:
         raise ValueError(f"{METRICS}: changed since the run ended: its SHA-256 is not the one in done.json")
     rows: list[dict[str, Any]] = json.loads(b"[" + b",".join(raw.split(b"\n")[:-1]) + b"]")
     if not all(isinstance(row, dict) and all(type(row.get(name)) is int for name in COUNTERS) for row in rows):
         raise ValueError(f"{METRICS}: a line is no JSON object with {', '.join(COUNTERS)}")
+    if not is_text(raw, rows):
+        raise ValueError(f"{METRICS}: has text that UTF-8 cannot hold")
     rows = [row for row in rows if not row.get("perturbed")]  # about a policy that a method only tries: see `perturbed`
     names = dict.fromkeys(key for row in rows for key in row)
-    return {name: np.array([_entry(row, name) for row in rows], dtype=np.float64) for name in names}
+    if len(names) > MOST_NAMES:
+        raise ValueError(f"{METRICS}: has {len(names)} different names: a report reads {MOST_NAMES} at the most")
+    columns = {name: np.array([_entry(row, name) for row in rows], dtype=np.float64) for name in names}
+    for name, column in columns.items():
+        if np.nanmax(np.abs(column), initial=0.0) > LARGEST:
+            raise ValueError(f"{METRICS}: {name}: has a number beyond {LARGEST:g}, which no figure can show")
+    return columns
 
 
 def _entry(row: Mapping[str, Any], name: str) -> float:

@@ -18,10 +18,15 @@ def note(path: Path, ending: Ending) -> None:
     with contextlib.suppress(OSError):  # a full disk is what went wrong, and is told anyway
         if ending.status == "failed":
             path.mkdir(parents=True, exist_ok=True)
-            write_atomically(path / "failed.json", json.dumps({"message": ending.message}).encode() + b"\n")
+            write_atomically(path / "failed.json", json.dumps({"message": _text(ending.message)}).encode() + b"\n")
         elif ending.status != "busy":
             (path / "failed.json").unlink(missing_ok=True)
             (path / "deaths.json").unlink(missing_ok=True)
+
+
+def _text(message: str) -> str:
+    """A message that a file can hold: an environment may raise half a character."""
+    return message.encode(errors="backslashreplace").decode()
 
 
 def died(path: Path) -> int:

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from steadyrl.ground import processes, system
 from steadyrl.ground.errors import BadInputError
-from steadyrl.studies import cells, work
+from steadyrl.studies import work
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study
 
@@ -49,16 +49,10 @@ def run(
     if address is not None and engine != "ray":
         raise BadInputError(f"address = {address!r}: must be left out unless engine = ray")
     shown = board or Board()
-    if study.table is not None:
-        if engine != "local":
-            raise BadInputError(f"engine = {engine!r}: must be local for a study of gradients, such as {study.name}")
-        each = partial(processes.in_processes, workers=workers or system.cores())
-        cells.finish(study, Path(out), shown, lambda measure, tasks: each(_after(prepare, measure), tasks))
-        return shown
     spread = _spread(engine, workers, address)
     work.finish(
         study,
-        Path(out) if engine == "local" else Path(out).absolute(),
+        Path(out).absolute(),
         shown,
         lambda execute, tasks, tick: spread(_after(prepare, execute), tasks, tick),
     )

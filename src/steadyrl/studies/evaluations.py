@@ -1,8 +1,13 @@
-"""How variable the final policies of a study are, by every measure: results/evaluations.csv."""
+"""How variable the final policies of a study are, by every measure: results/evaluations.csv.
+
+The last column of a row is a digest of the others, so that a number that was changed is not believed but played again.
+"""
 
 import csv
+import hashlib
 import io
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -19,6 +24,9 @@ from steadyrl.studies.results import Cell, RunResult, StudyResults
 __all__ = ["evaluate", "finals", "path_of", "read"]
 
 READINGS = ("mean", "risk_averse", "length")
+DIGEST: Final = "sha256"
+DIGITS: Final = 16
+"""Of a row's digest: for damage, not for a forger, who can compute one too."""
 PAUSE: Final = 30.0
 """Seconds from one writing of the file to the next."""
 
@@ -53,6 +61,8 @@ def evaluate(study: StudyResults, episodes: int, told: Callable[[int, int], None
             found[run.hash] = row if kept else _evaluated(run, episodes, names)
         except RunError as error:
             complaints.append(f"{run.folder}: {error}")
+        except Exception as error:  # whatever an environment raises, the other policies are played
+            complaints.append(f"{run.folder}: {type(error).__name__}: {error}")
         if told is not None:
             told(done, len(finished))
         if time.monotonic() - saved > PAUSE:  # so that a kill loses little
@@ -69,19 +79,26 @@ def _write(path: Path, rows: dict[str, Row], names: Sequence[str]) -> None:
 
 
 def read(study: Path) -> dict[str, Row]:
-    """The rows by the hash of their run; none if there is no such file."""
+    """The rows by the hash of their run; none if there is no such file. One that was changed is left out."""
     path = path_of(study)
     if not path.is_file():
         return {}
     with on_disk(path):
         text = path.read_text(encoding="utf-8")
+    found: dict[str, Row] = {}
+    changed = 0
     try:
-        return {
-            row.pop("hash"): {name: float(x) if x else None for name, x in row.items()}
-            for row in csv.DictReader(io.StringIO(text), strict=True)
-        }
-    except (KeyError, TypeError, ValueError, AttributeError, csv.Error) as error:
+        header, *lines = csv.reader(io.StringIO(text), strict=True)
+        for name, *cells in lines:
+            if header[-1:] != [DIGEST] or cells.pop() != _digest(name, cells):
+                changed += 1
+                continue
+            found[name] = {column: float(x) if x else None for column, x in zip(header[1:-1], cells, strict=True)}
+    except (TypeError, ValueError, IndexError, csv.Error) as error:
         raise CorruptError(f"{path}: damaged: must be a table of numbers with a column hash: remove it") from error
+    if changed:
+        warnings.warn(f"{path}: {changed} rows are not as they were written, and left out", stacklevel=2)
+    return found
 
 
 def finals(cell: Cell, rows: Mapping[str, Row], name: str) -> Float[Array, " seeds"]:
@@ -106,8 +123,13 @@ def _evaluated(run: RunResult, episodes: int, names: Sequence[str]) -> Row:
 def _text(rows: dict[str, Row], columns: Sequence[str]) -> str:
     file = io.StringIO()
     table = csv.writer(file, lineterminator="\n")
-    table.writerow(["hash", *columns])
+    table.writerow(["hash", *columns, DIGEST])
     for name, row in rows.items():
         numbers = [row.get(column) for column in columns]
-        table.writerow([name, *("" if x is None else repr(int(x) if x.is_integer() else x) for x in numbers)])
+        cells = ["" if x is None else repr(int(x) if x.is_integer() else x) for x in numbers]
+        table.writerow([name, *cells, _digest(name, cells)])
     return file.getvalue()
+
+
+def _digest(name: str, cells: Sequence[str]) -> str:
+    return hashlib.sha256(",".join([name, *cells]).encode()).hexdigest()[:DIGITS]

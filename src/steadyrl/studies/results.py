@@ -18,10 +18,11 @@ from steadyrl import estimators, measures
 from steadyrl.ground.errors import BadInputError, CorruptError
 from steadyrl.ground.files import json_object
 from steadyrl.ground.shapes import Array, Float
+from steadyrl.ground.tables import frame, html_table
 from steadyrl.studies._run_result import COUNTERS, RunResult, read_run
 from steadyrl.studies.study import FORMAT, check_folder
 
-__all__ = ["Cell", "RunResult", "StudyResults", "read"]
+__all__ = ["Cell", "RunResult", "StudyResults", "of_runs", "read"]
 
 FIRST: Final = ("return", "risk_averse", "variability", "length")
 """The metrics that every study is about, in the order in which they are shown."""
@@ -31,6 +32,10 @@ METHOD: Final = "method"
 """Stands for algorithm and measure together where they are no grid, such as baselines with a measure each."""
 LEADING: Final = (METHOD, "measure", "estimator", "algorithm")
 """The fields that others are taken to follow, not the other way round, where both vary together."""
+
+
+BOOKKEEPING: Final = ("log_every", "checkpoint_every")
+"""Fields that change nothing of what is learned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +112,26 @@ class StudyResults:
         found = {status: sum(run.status == status for run in self.runs) for status in order}
         return {status: n for status, n in found.items() if n or status == "finished"}
 
+    def frame(self) -> Any:
+        """A pandas DataFrame with a row for each run: what varies, seed, status, and its final numbers."""
+        return frame(
+            [
+                {"run": run.hash, "status": run.status, "seed": run.settings.get("seed")}
+                | {name: run.settings.get(name) for name in self.varied}
+                | {metric: run.final(metric) for metric in self.metrics}
+                for run in self.runs
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        shown = self.metrics[:4]
+        counted = ", ".join(f"{n} {status}" for status, n in self.counts().items())
+        rows = [
+            (*(str(cell.values[name]) for name in self.varied), str(len(cell.runs)), *(_mean(cell, m) for m in shown))
+            for cell in self.cells
+        ]
+        return html_table(f"{self.name}: {len(self.runs)} runs ({counted})", (*self.varied, "runs", *shown), rows)
+
 
 def read(study: str | Path) -> StudyResults:
     """The study in a folder, however far it has come."""
@@ -117,6 +142,24 @@ def read(study: str | Path) -> StudyResults:
     varied = _varied(runs)
     texts: dict[str, Any] = {key: str(content.get(key) or "") for key in ("title", "about", "command")}
     return StudyResults(folder, str(content["name"]), tuple(runs), **texts, varied=varied, axes=_axes(runs, varied))
+
+
+def of_runs(folders: Sequence[str | Path]) -> StudyResults:
+    """Runs from anywhere as if they were a study; one that is given twice counts once."""
+    paths = list(dict.fromkeys(Path(folder) for folder in folders))
+    runs = [replace(read_run(path, ""), hash=str(path)) for path in paths]
+    for run in runs:
+        if run.config is None:
+            raise BadInputError(run.message or f"{run.folder} is no run's folder: it has no run.json")
+    runs = _with_methods(_with_risk_neutral(runs))
+    varied = tuple(name for name in _varied(runs) if name not in BOOKKEEPING)
+    return StudyResults(paths[0].parent, "runs", tuple(runs), varied=varied, axes=_axes(runs, varied))
+
+
+def _mean(cell: Cell, metric: str) -> str:
+    """The mean over seeds of the final numbers, as text."""
+    finals = cell.finals(metric)
+    return f"{finals.mean():.4g}" if finals.size else ""
 
 
 def _study_json(folder: Path) -> dict[str, Any]:

@@ -15,17 +15,13 @@ unit_free = true
 [quick]                    # what `--budget quick` changes
 seeds = 2
 updates = 50
-
-A table [halts] or [samples] makes it a study of gradients: see `steadyrl.studies.tables`.
 """
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from hashlib import sha256
-from importlib import resources
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -34,19 +30,16 @@ from steadyrl.ground.errors import BadInputError
 from steadyrl.ground.files import check_entries, on_disk, write_atomically
 from steadyrl.ground.option import shown
 from steadyrl.runs.checks import config_from
-from steadyrl.runs.config import RunConfig, config_hash
+from steadyrl.runs.config import RunConfig, RunOptions, algorithm_options, config_hash
 from steadyrl.runs.maze_group import MAZE
 from steadyrl.runs.run import HASH_LENGTH
-from steadyrl.runs.toml import read_fields
 from steadyrl.studies._plan_checks import check_env, check_maze, check_plan, flat, seeds_of
-from steadyrl.studies.tables import TABLES, Samples, Table, check_run, check_runs, table_from
 
 FORMAT: Final = 1
 MOST_RUNS: Final = 100_000
 """Of one case."""
-OURS: Final = ("study.json", "cells.jsonl", "cells.lock", "runs", "results", "figures", "report.html")
+OURS: Final = ("study.json", "runs", "results", "figures", "report.html")
 """What a study's folder may hold of ours."""
-PRESETS: Final = resources.files("steadyrl.studies") / "presets"
 
 Fields = dict[str, Any]
 
@@ -61,25 +54,16 @@ class Study:
     about: str = ""
     command: str = ""
     """How to run it again."""
-    table: Table | None = None
-    """Of a study of gradients; its runs have no folders of their own, but a line of cells.jsonl each."""
 
     def path_of(self, config: RunConfig, out: Path) -> Path:
         """The folder of a run within the study's."""
-        return out / "runs" / self.name_of(config)
-
-    def name_of(self, config: RunConfig) -> str:
-        """A run is named by its config, and in a study of gradients by how it is looked at, too."""
-        if self.table is None:
-            return run_name(config)
-        return sha256(f"{config_hash(config)} {self.table}".encode()).hexdigest()[:HASH_LENGTH]
+        return out / "runs" / run_name(config)
 
     def write(self, out: Path) -> None:
         """Write study.json, by which the folder is known as a study's."""
-        names = [self.name_of(config) for config in self.configs]
+        names = [run_name(config) for config in self.configs]
         about = {"name": self.name, "title": self.title, "about": self.about, "command": self.command}
-        table = {key: asdict(self.table) for key, kind in TABLES.items() if isinstance(self.table, kind)}
-        text = json.dumps({"format": FORMAT, **about, **table, "runs": names}, indent=1)
+        text = json.dumps({"format": FORMAT, **about, "runs": names}, indent=1)
         self.check_ours(out)
         with on_disk(out):
             out.mkdir(parents=True, exist_ok=True)
@@ -109,18 +93,6 @@ def run_name(config: RunConfig) -> str:
     return config_hash(config)[:HASH_LENGTH]
 
 
-def preset_names() -> list[str]:
-    """The studies that come with the package."""
-    return sorted(path.name.removesuffix(".toml") for path in PRESETS.iterdir() if path.name.endswith(".toml"))
-
-
-def preset(name: str) -> Fields:
-    """What the file of a study that comes with the package says."""
-    if name not in preset_names():
-        raise BadInputError(f"study = {name!r}: must be one of {', '.join(preset_names())}, or a TOML file")
-    return read_fields((PRESETS / f"{name}.toml").read_text(encoding="utf-8"), name)
-
-
 def study_from(
     plan: Mapping[str, Any],
     name: str,
@@ -144,7 +116,7 @@ def study_from(
         quick: Change it as its table [quick] says.
         seeds: Seeds of each combination, instead of the file's.
         updates: Of each run, instead of the file's.
-        estimators: Instead of the file's.
+        estimators: Instead of the file's, of the runs whose algorithm has one.
         command: How to run it again.
         allow_import: See whether ids that import a module, `module:MyEnv-v0`, are known, which imports it.
     """
@@ -157,28 +129,32 @@ def study_from(
     change = {key: value for key, value in change.items() if key not in chosen}
     grid = {**flat(plan.get("grid", {})), "seed": seeds_of(seeds, name)}
     found = {}
-    with _at(name):
-        table = table_from(plan)
     for number, case in enumerate(plan.get("cases", [{}]), start=1):
         own = flat(case.get("grid", {}))
         fixed = merged(plan.get("run", {}), {key: value for key, value in case.items() if key != "grid"})
         where = f"{name}, case {number}" if "cases" in plan else name
         for fields in _combinations({**grid, **own, **chosen}, where):
             with _at(where):
-                config = config_from(merged(merged(fixed, fields), change))
-                _check(config, table, allow_import=allow_import)
+                config = config_from(_applicable(merged(merged(fixed, fields), change), chosen))
+                _check(config, allow_import=allow_import)
             found[config_hash(config)] = config
-    if table is not None:
-        with _at(name):
-            check_runs(table, found.values())
-    return Study(name, tuple(found.values()), plan.get("title", name), plan.get("about", ""), command, table)
+    if chosen and not any(config.estimator for config in found.values()):
+        raise BadInputError(f"{name}: estimators = {', '.join(chosen['estimator'])}: none of its algorithms has one")
+    return Study(name, tuple(found.values()), plan.get("title", name), plan.get("about", ""), command)
 
 
-def _check(config: RunConfig, table: Table | None, *, allow_import: bool) -> None:
+def _applicable(fields: Fields, chosen: Collection[str]) -> Fields:
+    """Without what was chosen for the whole study where a run's algorithm has no such option."""
+    try:
+        known = algorithm_options(fields.get("algorithm", RunOptions.algorithm))
+    except (ValueError, TypeError):  # of which the checks of a config speak
+        return fields
+    return {name: value for name, value in fields.items() if name not in chosen or name in known}
+
+
+def _check(config: RunConfig, *, allow_import: bool) -> None:
     """Refuse a run that could not even begin."""
-    if table is not None:
-        check_run(table, config)
-    if not isinstance(table, Samples) and (allow_import or ":" not in config.env):
+    if allow_import or ":" not in config.env:
         check_env(config.env)
         if config.env == MAZE:
             check_maze(json.dumps(config.env_options, sort_keys=True))

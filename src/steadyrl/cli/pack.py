@@ -1,0 +1,59 @@
+"""`steadyrl study pack|unpack|merge`: a study's finished runs in one file, and back."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steadyrl.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from steadyrl.studies.pack import Pack
+
+
+def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
+    """What each of the three takes."""
+    command = parser.prog.rpartition(" ")[2]
+    if command == "pack":
+        parser.add_argument("study", type=Path, metavar="STUDY", help="the study's folder")
+        parser.option("out", "the file to write (default: the folder's name and .pack)", Path)
+        parser.flag("no-policies", "leave the policies out: enough for a report's tables and curves, and far smaller")
+    elif command == "unpack":
+        parser.add_argument("file", type=Path, metavar="FILE", help="what `steadyrl study pack` wrote")
+        parser.option("out", "the folder to make (default: the file's name without .pack)", Path)
+    else:
+        parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="two packs of one study, or more")
+        parser.add_argument("--out", type=Path, required=True, metavar="PATH", help="the file to write")
+
+
+def pack(study: Path, *, out: Path | None, no_policies: bool) -> None:
+    """Write the finished runs of a study into one file: configs, metrics, final policies and provenance."""
+    from steadyrl.studies import pack as packs
+
+    named = study if study.name not in ("", "..") else study.resolve()
+    path = out or named.with_name(f"{named.name}.pack")
+    found = packs.collect(study, policies=not no_policies)
+    packs.write(found, path)
+    _tell(path, found)
+
+
+def unpack(file: Path, *, out: Path | None) -> None:
+    """Make a study's folder of a packed study. `steadyrl report` reads it like any other."""
+    from steadyrl.studies import pack as packs
+
+    folder = out or file.with_name(file.name.removesuffix(".pack"))
+    found = packs.read(file)
+    packs.unpack(found, folder)
+    _tell(folder, found)
+
+
+def merge(files: list[Path], *, out: Path) -> None:
+    """Bring packs of one study together in one file. A run that is not the same in two of them is refused."""
+    from steadyrl.studies import pack as packs
+
+    found = packs.merge([(str(file), packs.read(file)) for file in files])
+    packs.write(found, out)
+    _tell(out, found)
+
+
+def _tell(path: Path, found: "Pack") -> None:
+    sys.stdout.write(f"written: {path} ({len(found.runs)} of {len(found.study['runs'])} runs)\n")

@@ -1,0 +1,16 @@
+"""Closing an environment that may not let itself be closed."""
+
+import warnings
+from typing import Any
+
+import gymnasium as gym
+
+from steadyrl.ground.errors import BREAKDOWNS
+
+
+def close(env: gym.Env[Any, Any]) -> None:
+    """Close an environment. If that fails, what it has played stays played; it is said, and no more."""
+    try:
+        env.close()
+    except BREAKDOWNS as error:
+        warnings.warn(f"{env}: close raised {type(error).__name__}: {error}", stacklevel=2)

@@ -1,0 +1,1 @@
+"""Two experiments with gradients alone: their variance while learning, their bias against exact ones."""

@@ -1,0 +1,221 @@
+"""How a claim of the paper is judged: what runs it takes, what its verdict and its blame mean, each defined once.
+
+A claim about several things (noises, measures) holds if it holds for each of them, partly if for some and not for
+others; every answer is one of `steadyrl.paper.evidence`, by the seeds. It is judged with the paper's estimator, which
+is what the paper ran. Ours, in the same cells, says whether a failure is the estimator's. A run that diverged has
+failed: its rate is 0, its return the worst of the study.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from steadyrl.paper.evidence import Answer
+from steadyrl.paper.presets import preset
+from steadyrl.paper.seeds import ended, label, listed
+from steadyrl.report.claims import Claim
+from steadyrl.runs.config import RunConfig
+from steadyrl.studies.results import Cell, StudyResults
+from steadyrl.studies.study import study_from
+
+PAPER: Final = "paper"
+OURS: Final = "influence"
+STEADY: Final = ("cvar_deviation", "gini_deviation", "mean_deviation", "semi_standard_deviation")
+"""The four that the paper recommends."""
+QUADRATIC: Final = ("variance", "semi_variance")
+"""Those that the paper says fail."""
+RISK_AVERSE: Final = 0.8
+"""A measure has learned a risk-averse policy if its mean final rate over seeds is above this, as in LunarLander."""
+UNCLEAR: Final = 0.6
+"""Below this there is no clear risk-aversion, as in LunarLander."""
+
+UNTESTED: Final = "not decided"
+ESTIMATOR: Final = "the estimator"
+MEASURE: Final = "not the estimator: the measure at this lambda and learning rate"
+LAMBDA: Final = "lambda"
+LAMBDA_AND_ESTIMATOR: Final = "lambda and the estimator"
+NEITHER: Final = "neither: it does not fail here"
+WORSE: Final = "ours is worse: with the paper's estimator it does not fail here"
+UNKNOWN: Final = "not known: too few runs of ours, or of either"
+
+Works = tuple[str, bool | None, bool | None]
+"""An item, and whether it works with the paper's estimator and with ours; None: not decided, or not run."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A claim, and how it is decided; each function has an estimator as its first argument."""
+
+    claim: str
+    items: Sequence[str]
+    """What it is about, as readers know them."""
+    needed: Callable[[str], Sequence[Cell | None]]
+    """The cells it takes."""
+    held: Callable[[str, str], Answer]
+    """Is what the paper says of an item so?"""
+    works: Callable[[str, str], Answer]
+    """Does the item do what it should?"""
+    told: Callable[[str], str]
+    """What was measured."""
+    remark: Callable[[str], str] = lambda _item: MEASURE
+    """Whose failure it is if an item fails with either estimator."""
+    ranking: bool = False
+    """Is it about who is better? Then nobody is to blame where it holds."""
+    premise: Callable[[str], Answer] = lambda _estimator: Answer(True)
+    """What must be so for the claim to mean anything."""
+
+
+def judge(results: StudyResults, question: Question) -> Claim:
+    """The question answered from a study."""
+    lack = lacking(results, question.needed(PAPER))
+    if lack:
+        return Claim(question.claim, lack, UNTESTED)
+    ours = not lacking(results, question.needed(OURS))
+    measured = question.told(PAPER) + (f". With our estimator: {question.told(OURS)}" if ours else "")
+    premise = question.premise(PAPER)
+    if premise.holds is not True:
+        return Claim(question.claim, measured, "cannot be judged" if premise.holds is False else "not decided")
+    held = {item: question.held(PAPER, item) for item in question.items}
+    asked = [item for item in question.items if not (question.ranking and held[item].holds)]
+    works: list[Works] = [
+        (x, question.works(PAPER, x).holds, question.works(OURS, x).holds if ours else None) for x in asked
+    ]
+    whose = blame(works, of=len(held), remark=question.remark)
+    return Claim(question.claim, measured + seeds_text(held), verdict(held.values()), whose)
+
+
+def judged(questions: Callable[[StudyResults], list[Question]]) -> Callable[[StudyResults], list[Claim]]:
+    """The claims that answer a study's questions."""
+    return lambda results: [judge(results, question) for question in questions(results)]
+
+
+def verdict(held: Iterable[Answer]) -> str:
+    """Yes if all of them hold, no if none does, partly if some do and some do not; else it is not decided."""
+    found = {answer.holds for answer in held}
+    if {True, False} <= found:
+        return "partly"
+    return "not decided" if None in found else "yes" if found == {True} else "no"
+
+
+def seeds_text(held: Mapping[str, Answer]) -> str:
+    """How many seeds would decide what these do not."""
+    undecided = {item: answer for item, answer in held.items() if answer.holds is None}
+    if not undecided:
+        return ""
+    needed = [answer.needed for answer in undecided.values()]
+    known = [number for number in needed if number is not None]
+    seeds = f"about {max(known)} seeds" if len(known) == len(needed) else "more seeds than anybody runs"
+    which = "" if len(undecided) == len(held) else f" ({', '.join(undecided)})"
+    return f". Not decided{which}: if they did as these, {seeds} would"
+
+
+def blame(works: Iterable[Works], of: int, remark: Callable[[str], str] = lambda _item: MEASURE) -> str:
+    """Whose fault it is, from whether an item works with the paper's estimator and with ours (None: not known).
+
+    Items are named unless the same is true of all of them, `of` so many.
+    """
+    groups: dict[str, list[str]] = {}
+    for item, paper, ours in works:
+        groups.setdefault(_whose(item, paper, ours, remark), []).append(item)
+    if not groups or set(groups) == {NEITHER}:
+        return NEITHER if groups else ""
+    order = (ESTIMATOR, LAMBDA_AND_ESTIMATOR, LAMBDA, MEASURE, WORSE, UNKNOWN)
+    parts = []
+    for whose in sorted((one for one in groups if one != NEITHER), key=lambda one: _place(one, order)):
+        items = groups[whose]
+        parts.append(whose if len(items) == of else f"{whose} ({', '.join(items)})")
+    return "; ".join(parts)
+
+
+def _whose(item: str, paper: bool | None, ours: bool | None, remark: Callable[[str], str]) -> str:
+    if paper is None or (ours is None and not paper):
+        return UNKNOWN
+    if paper:
+        return WORSE if ours is False else NEITHER
+    return ESTIMATOR if ours else remark(item)
+
+
+def _place(whose: str, order: Sequence[str]) -> int:
+    return next((k for k, start in enumerate(order) if whose.startswith(start)), len(order))
+
+
+def lacking(results: StudyResults, cells: Sequence[Cell | None]) -> str:
+    """Why these cells are too little to judge by; empty if they are not."""
+    there = [cell for cell in cells if cell is not None and ended(cell)]
+    if len(there) < len(cells):
+        return f"{len(cells) - len(there)} of the {len(cells)} cells that this takes have no finished runs"
+    for config in (run.config for cell in there for run in ended(cell)):
+        planned = None if config is None else _updates(results.name).get(_settings(config))
+        if config is None or planned is None:
+            return f"the settings are not those of the study {results.name} that comes with the package"
+        if config.updates < planned:
+            return f"a quick look: {config.updates:,} updates, of {planned:,} at the least"
+    return ""
+
+
+@cache
+def planned(name: str) -> tuple[RunConfig, ...]:
+    """The combinations of a study that comes with the package, one seed of each."""
+    return study_from(preset(name), name, seeds=1).configs
+
+
+@cache
+def _updates(name: str) -> dict[tuple[Any, ...], int]:
+    return {_settings(config): config.updates for config in planned(name)}
+
+
+def _settings(config: RunConfig) -> tuple[Any, ...]:
+    noise = config.env_options.get("noise")
+    return config.env, noise, config.algorithm, config.measure, config.lam, config.policy_rate, config.n
+
+
+def find(results: StudyResults, estimator: str | None, **wanted: Any) -> Cell | None:
+    """The first cell with these settings, `noise` being that of the environment; any estimator if None."""
+    fields = {"env_options.noise" if name == "noise" else name: value for name, value in wanted.items()}
+    if estimator is not None:
+        fields["estimator"] = estimator
+    for cell in results.cells:
+        settings = cell.runs[0].settings
+        if all(settings.get(name) == value for name, value in fields.items()):
+            return cell
+    return None
+
+
+def found(cell: Cell | None) -> Cell:
+    """A cell that `lacking` has seen to be there."""
+    if cell is None:
+        raise LookupError("a claim was judged from a cell that is not there")
+    return cell
+
+
+def about_measures(
+    results: StudyResults,
+    claim: str,
+    items: Sequence[str],
+    held: Callable[[str, str], Answer],
+    works: Callable[[str, str], Answer],
+    *,
+    told: Callable[[Cell], str],
+    beside: Sequence[str] = (),
+    ranking: bool = False,
+    premise: Callable[[str], Answer] = lambda _estimator: Answer(True),
+) -> Question:
+    """A claim of some measures, others beside them for comparison."""
+    by_label = {label(measure): measure for measure in items}
+    shown = [*items, *beside]
+    return Question(
+        claim,
+        list(by_label),
+        needed=lambda estimator: [find(results, estimator, measure=measure) for measure in shown],
+        held=lambda estimator, item: held(estimator, by_label[item]),
+        works=lambda estimator, item: works(estimator, by_label[item]),
+        told=lambda e: listed({label(measure): told(cell_of(results, e, measure)) for measure in shown}),
+        ranking=ranking,
+        premise=premise,
+    )
+
+
+def cell_of(results: StudyResults, estimator: str, measure: str) -> Cell:
+    """The one cell of a measure, where there is no other axis."""
+    return found(find(results, estimator, measure=measure))

@@ -1,0 +1,178 @@
+"""What the paper says of LunarLander, and the numbers of its figure as the authors' slides show it."""
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+from steadyrl.paper.evidence import Answer, every, higher, more_than, near, negated
+from steadyrl.paper.judging import QUADRATIC, RISK_AVERSE, STEADY, UNCLEAR, Question, about_measures, cell_of
+from steadyrl.paper.seeds import (
+    episodes_text,
+    label,
+    mean,
+    median,
+    names,
+    rates,
+    return_metric,
+    returns,
+    waits,
+    with_interval,
+)
+from steadyrl.studies.results import Cell, StudyResults
+
+FAILING: Final = ("mean_median_deviation", "standard_deviation")
+HIGHER: Final = ("cvar_deviation", "mean_deviation")
+LOWER: Final = ("gini_deviation", "semi_standard_deviation")
+RETURN_ERROR: Final = 5.0
+RATE_ERROR: Final = 0.02
+"""How exactly the figure could be read."""
+SAME_TIME: Final = 0.25
+"""A time is the figure's if it is within this share of it."""
+
+FIGURE_RETURNS: Final = {
+    "cvar_deviation": 280.0, "mean_deviation": 280.0, "semi_standard_deviation": 279.0, "gini_deviation": 277.0,
+    "inter_quantile_range": 250.0, "mean_median_deviation": 260.0, "standard_deviation": 215.0,
+    "semi_variance": -112.0, "variance": -123.0,
+}  # fmt: skip
+FIGURE_RATES: Final = {
+    "cvar_deviation": 0.93, "mean_deviation": 0.91, "semi_standard_deviation": 0.87, "gini_deviation": 0.79,
+    "inter_quantile_range": 0.74, "mean_median_deviation": 0.56, "standard_deviation": 0.41,
+    "semi_variance": 0.0, "variance": 0.0,
+}  # fmt: skip
+"""The undiscounted return and the left-landing rate at the end (fig:ll_ret_rate)."""
+FIGURE_RETURN_100: Final = {
+    "cvar_deviation": 12e3, "mean_deviation": 10.5e3, "semi_standard_deviation": 11.5e3, "gini_deviation": 9.5e3,
+    "inter_quantile_range": 16e3, "mean_median_deviation": 8e3, "standard_deviation": 14.5e3,
+}  # fmt: skip
+FIGURE_RATE_HALF: Final = {
+    "cvar_deviation": 42e3, "mean_deviation": 35e3, "semi_standard_deviation": 34e3, "gini_deviation": 31e3,
+    "inter_quantile_range": 70e3, "mean_median_deviation": 62e3, "standard_deviation": 107e3,
+}  # fmt: skip
+"""Episodes until a return of 100 and a rate of one half."""
+
+Compared = Callable[[str, str], Answer]
+
+
+def lunarlander(results: StudyResults) -> list[Question]:
+    """What is claimed of the study `lunarlander`."""
+    question, metric = partial(about_measures, results), return_metric(results)
+
+    def rate(estimator: str, measure: str) -> dict[int, float]:
+        return rates(results, cell_of(results, estimator, measure))
+
+    def gain(estimator: str, measure: str) -> dict[int, float]:
+        return returns(results, cell_of(results, estimator, measure))
+
+    def told(cell: Cell) -> str:
+        return f"{with_interval(rates(results, cell))} (return {with_interval(returns(results, cell), 0)})"
+
+    def above(level: float) -> Compared:
+        return lambda e, measure: higher(rate(e, measure), level)
+
+    def below(level: float) -> Compared:
+        return lambda e, measure: negated(higher(rate(e, measure), level))
+
+    def iqr_lower(of: Callable[[str, str], dict[int, float]]) -> Compared:
+        return lambda e, measure: every(higher(of(e, other), of(e, measure)) for other in STEADY)
+
+    def fails(e: str, measure: str) -> Answer:
+        return every([negated(higher(rate(e, measure), UNCLEAR)), negated(higher(gain(e, measure), 0.0))])
+
+    def ahead(e: str, measure: str) -> Answer:
+        return every(higher(rate(e, measure), rate(e, other)) for other in LOWER)
+
+    def iqr_ahead(e: str, measure: str) -> Answer:
+        return every(higher(rate(e, measure), rate(e, other)) for other in FAILING)
+
+    def better_than_std(e: str, measure: str) -> Answer:
+        std = "standard_deviation"
+        return every([higher(rate(e, measure), rate(e, std)), higher(gain(e, measure), gain(e, std))])
+
+    iqr, high = "inter_quantile_range", above(RISK_AVERSE)
+    low_rate, low_return, std_low = iqr_lower(rate), iqr_lower(gain), iqr_lower(gain)
+    unclear = below(UNCLEAR)
+    return [
+        question(f"LunarLander: left rate above {RISK_AVERSE:g} for {names(STEADY)}", STEADY, high, high, told=told),
+        question(
+            f"LunarLander: the left rates of {names(HIGHER)} are slightly higher than those of {names(LOWER)}",
+            HIGHER, ahead, ahead, told=told, beside=LOWER, ranking=True,
+        ),
+        question(
+            f"LunarLander: the left rate of {label(iqr)} is below each of those four",
+            [iqr], low_rate, lambda e, m: negated(low_rate(e, m)), told=told, beside=STEADY,
+        ),
+        question(
+            f"LunarLander: the return of {label(iqr)} is below each of those four",
+            [iqr], low_return, lambda e, m: negated(low_return(e, m)), told=told, beside=STEADY,
+        ),
+        question(
+            f"LunarLander: left rate below {UNCLEAR:g} for {names(FAILING)}",
+            FAILING, unclear, lambda e, m: negated(unclear(e, m)), told=told,
+        ),
+        question(
+            f"LunarLander: {names(QUADRATIC)} learn neither (left rate below {UNCLEAR:g}, return below 0)",
+            QUADRATIC, fails, lambda e, m: negated(fails(e, m)), told=told,
+        ),
+        question(
+            f"LunarLander: {label('standard_deviation')} has no high return (below each of those four)",
+            ["standard_deviation"], std_low, lambda e, m: negated(std_low(e, m)), told=told, beside=STEADY,
+        ),
+        question(
+            f"LunarLander: {label('semi_standard_deviation')} is more robust than {label('standard_deviation')} (a "
+            "higher left rate and a higher return)",
+            ["semi_standard_deviation"], better_than_std, better_than_std, told=told,
+            beside=["standard_deviation"], ranking=True,
+        ),
+        question(
+            f"LunarLander: {label(iqr)} has a higher left rate than {names(FAILING)}",
+            [iqr], iqr_ahead, iqr_ahead, told=told, beside=FAILING, ranking=True,
+        ),
+        _number(results, "the final return", FIGURE_RETURNS, gain, RETURN_ERROR, 0),
+        _number(results, "the final left rate", FIGURE_RATES, rate, RATE_ERROR, 2),
+        _time(results, "return stays at 100", FIGURE_RETURN_100, 100.0, metric),
+        _time(results, "left rate stays at 0.5", FIGURE_RATE_HALF, 0.5, "risk_averse"),
+    ]  # fmt: skip
+
+
+def _number(
+    results: StudyResults,
+    what: str,
+    figure: Mapping[str, float],
+    of: Callable[[str, str], dict[int, float]],
+    error: float,
+    digits: int,
+) -> Question:
+    """Is a number that of the paper's figure?"""
+
+    def held(estimator: str, measure: str) -> Answer:
+        return near(of(estimator, measure), figure[measure], error)
+
+    numbers = ", ".join(f"{label(measure)} {number:g}" for measure, number in figure.items())
+    claim = f"LunarLander: {what} is that of the paper's figure, within {error:g} ({numbers})"
+
+    def told(cell: Cell) -> str:
+        return with_interval(rates(results, cell) if digits else returns(results, cell), digits)
+
+    return about_measures(results, claim, list(figure), held, held, told=told, ranking=True)
+
+
+def _time(results: StudyResults, what: str, figure: Mapping[str, float], level: float, metric: str) -> Question:
+    """Does it take as long as in the paper's figure? Not if most seeds never get there."""
+
+    def held(estimator: str, measure: str) -> Answer:
+        times = waits(cell_of(results, estimator, measure), level, metric)
+        never = sum(math.isinf(x) for x in times.values())
+        if never:
+            return negated(more_than(never, len(times), 0.5)) if never == len(times) else Answer(None)
+        return near(times, figure[measure], SAME_TIME * figure[measure])
+
+    numbers = ", ".join(f"{label(measure)} {number:,.0f}" for measure, number in figure.items())
+    within = f"within {100 * SAME_TIME:g} % ({numbers})"
+    claim = f"LunarLander: the {what} after as many episodes as in the paper's figure, {within}"
+
+    def told(cell: Cell) -> str:
+        times = waits(cell, level, metric)
+        return f"{episodes_text(median(times))} (mean {episodes_text(mean(times))})"
+
+    return about_measures(results, claim, list(figure), held, held, told=told, ranking=True)

@@ -1,0 +1,1 @@
+"""The Maze: the paper's study, and what we tried beyond it."""

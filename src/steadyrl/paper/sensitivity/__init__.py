@@ -1,0 +1,1 @@
+"""How much the learning rate and lambda matter."""

@@ -1,0 +1,79 @@
+"""The table of the paper's studies and experiments: what `steadyrl reproduce` goes through."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from matplotlib.figure import Figure
+
+from steadyrl.paper.cheetah.claims import cheetah
+from steadyrl.paper.competitors.per_step import argue, draw
+from steadyrl.paper.gradients import bias, bias_report, variance, variance_report
+from steadyrl.paper.gradients.rows import Experiment
+from steadyrl.paper.judging import judged
+from steadyrl.paper.lunarlander.claims import lunarlander
+from steadyrl.paper.maze.best import best
+from steadyrl.paper.maze.claims import maze
+from steadyrl.paper.pendulum.claims import pendulum
+from steadyrl.paper.sensitivity.claims import sensitivity
+from steadyrl.report.claims import Claim
+from steadyrl.studies.results import StudyResults
+
+RECONSTRUCTION: Final = (
+    "All of this is under our reconstruction of the domains: the paper leaves out some of their details. Claims are "
+    "judged with the paper's estimator; ours, in the same cells, says whether a failure is the measure's or the "
+    "estimator's."
+)
+"""What readers of the claims must know."""
+
+
+def _nothing(_: StudyResults) -> list[Claim]:
+    return []
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A study of runs, from the preset of its name."""
+
+    claims: Callable[[StudyResults], list[Claim]] = _nothing
+    figures: Mapping[str, Callable[[], Figure]] = field(default_factory=dict)
+    """Beside those that every study has."""
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """An experiment without runs to keep."""
+
+    experiment: Experiment
+    cases: Callable[..., list[Any]]
+    write: Callable[[Sequence[Any], Path], tuple[str, list[Path]]]
+    """Tables, figures and verdicts of rows into a folder; the verdicts as Markdown, and the paths."""
+
+
+STUDIES: Final[Mapping[str, Grid | Gradients]] = {
+    "estimators": Gradients(bias.EXPERIMENT, bias.cases, bias_report.write),
+    "gradient-variance": Gradients(variance.EXPERIMENT, variance.cases, variance_report.write),
+    "maze": Grid(judged(maze)),
+    "maze-goal": Grid(),
+    "maze-readings": Grid(),
+    "sensitivity": Grid(judged(sensitivity)),
+    "maze-best": Grid(best),
+    "maze-search": Grid(),
+    "maze-windows": Grid(),
+    "maze-lam": Grid(),
+    "maze-steadiness": Grid(),
+    "baselines": Grid(figures={"per_step": lambda: draw(argue())}),
+    "lunarlander": Grid(judged(lunarlander)),
+    "lunarlander-sweep": Grid(),
+    "pendulum": Grid(judged(pendulum)),
+    "cheetah": Grid(judged(cheetah)),
+    "baselines-lunarlander": Grid(),
+}
+"""In the order of `all`: the cheap ones first."""
+
+
+def claims_of(results: StudyResults) -> list[Claim]:
+    """What the paper, or we, claim of a study, by the study's name; nothing of any other study."""
+    study = STUDIES.get(results.name)
+    return study.claims(results) if isinstance(study, Grid) else []

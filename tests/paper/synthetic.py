@@ -1,0 +1,72 @@
+"""Studies of the package as if they had been run: every run has the numbers that a test gives it."""
+
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from steadyrl.estimators.paper import MEASURES
+from steadyrl.paper.gradients.variance import Halts, VarianceRow
+from steadyrl.paper.presets import preset
+from steadyrl.studies.results import RISK_NEUTRAL, RunResult, StudyResults
+from steadyrl.studies.study import study_from
+
+ROWS = 20
+VARIED = ("measure", "estimator", "env_options.noise", "lam", "policy_rate", "updates")
+FINE = {"rate": 1.0, "after": 0.25, "timeout": 0.0, "short": 0.0, "return": -13.0, "length": 12.0, "wobble": 0.0}
+"""Risk-averse from a quarter of the training on, in every seed."""
+
+
+@cache
+def configs(name, seeds, quick, estimators):
+    ones = study_from(preset(name), name, seeds=1, quick=quick, estimators=estimators).configs
+    return [config.replace(seed=seed) for config in ones for seed in range(seeds)]
+
+
+def run_of(config, number, status="finished", **numbers):
+    """A run that learns its rate all at once; `wobble` swings it to and fro in the second half."""
+    given = {**FINE, **numbers}
+    update = np.arange(1, ROWS + 1) * (config.updates / ROWS)
+    rate = np.where(np.arange(ROWS) >= given["after"] * ROWS, given["rate"], 0.0)
+    rate = rate + given["wobble"] * np.where(np.arange(ROWS) >= ROWS // 2, (-1.0) ** np.arange(ROWS), 0.0)
+    columns = {"update": update, "episodes": config.n * update, "risk_averse": rate}
+    named = {"path.timeout": "timeout", "path.short": "short", "return": "return", "length": "length"}
+    columns |= {name: np.full(ROWS, given[key]) for name, key in named.items()}
+    settings = {**config.to_dict(), "env_options.noise": config.env_options.get("noise")}
+    if config.lam == 0:
+        settings["measure"] = RISK_NEUTRAL
+    return RunResult(str(number), Path("nowhere"), status, config, settings, columns)
+
+
+def study(name, changes=(), *, seeds=10, quick=False, estimators=None, folder="nowhere/study", keep=None):
+    """All runs of a study: fine, but for the changes, (fields of a run, what its numbers are) each."""
+    made = []
+    for config in configs(name, seeds, quick, estimators):
+        fields = {**config.to_dict(), "noise": config.env_options.get("noise")}
+        fields["measure"] = RISK_NEUTRAL if config.lam == 0 else config.measure
+        numbers = {}
+        for which, own in changes:
+            if all(fields[key] in (value if isinstance(value, tuple) else (value,)) for key, value in which.items()):
+                numbers |= own
+        if keep is None or keep(config):
+            made.append(run_of(config, len(made), **numbers))
+    return StudyResults(Path(folder), name, tuple(made), varied=VARIED, axes=VARIED)
+
+
+def variance_rows(seeds=2, variance=100.0, **fields):
+    """Of every measure and estimator; the variance of a seed is the same at all halts."""
+    at = Halts().at(200)
+    columns = {"gradient_norm": [1.0] * len(at), "risk_averse": [0.5] * len(at), "timeout": [0.5] * len(at)}
+    made = {"updates": 200, "lam": 0.5, "batches": 32, "config": "", "at": at, **columns, **fields}
+    return [
+        VarianceRow(measure, estimator, seed, variance=[variance * (1 + seed)] * len(at), **made)
+        for measure, estimator, seed in product(MEASURES, ("paper", "influence"), range(seeds))
+    ]
+
+
+def row(found, part):
+    """The one claim with these words."""
+    chosen = [claim for claim in found if part in claim.claim]
+    assert len(chosen) == 1, [claim.claim for claim in found]
+    return chosen[0]

@@ -1,0 +1,25 @@
+"""The notebooks of the docs: every cell runs, and says what the notebook shows."""
+
+import json
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+spec = spec_from_file_location("notebooks_hook", DOCS / "hooks" / "notebooks.py")
+hook = module_from_spec(spec)
+spec.loader.exec_module(hook)
+
+
+@pytest.mark.parametrize("name", ["first-policy", "portfolio"])
+def test_a_notebook_gives_what_it_shows(name):
+    notebook = json.loads((DOCS / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    shown = [hook.text_of(cell["outputs"]) for cell in hook.code_cells(notebook)]
+    assert [hook.text_of(outputs) for outputs in hook.executed(notebook)] == shown
+    assert sum(map(bool, shown)) >= 5
+
+
+def test_every_notebook_is_run():
+    assert {path.stem for path in (DOCS / "notebooks").glob("*.ipynb")} == {"first-policy", "portfolio"}
