@@ -6,7 +6,7 @@ OUT ?= out
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LOCKED := $(PIP) --no-deps --require-hashes --requirement
 
-.PHONY: help reproduce test faults lint format bench docs lock audit clean
+.PHONY: help reproduce test faults mutations lint format bench docs lock audit clean
 
 help:  ## This list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /'
@@ -36,6 +36,9 @@ faults: $(VENV)/.dev  ## Every promise of docs/reliability.md, the long way (abo
 	mkdir -p $(OUT) && rm -f $(OUT)/faults.jsonl
 	STEADYRL_FAULTS=long STEADYRL_FIGURES=$(abspath $(OUT))/faults.jsonl OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/faults
 	$(BIN)/python benchmarks/checkpoints.py
+
+mutations: $(VENV)/.dev  ## The protections taken out of the sources one at a time: which of them would no test miss?
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults.mutate
 
 lint: $(VENV)/.dev  ## Style, types, direction of imports
 	$(BIN)/ruff format --check .

@@ -50,7 +50,8 @@ def write(folder, text):
 
 def environment(without, executed=None):
     """Of a command that is started in a folder of its own: there, no git commit is noted that somebody may change."""
-    ours = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "STEADYRL_WITHOUT": without}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    ours = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path, "STEADYRL_WITHOUT": without}
     return ours if executed is None else {**ours, "STEADYRL_EXECUTED": str(executed)}
 
 

@@ -21,8 +21,8 @@ def begin(self, config, learner, path):
     _note(f"began {path.name}")
 
 
-def end(path, status, update):
-    finish(path, status, update)
+def end(path, *arguments):
+    finish(path, *arguments)
     _note(f"ended {path.name}")
 
 

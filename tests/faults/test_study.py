@@ -79,7 +79,8 @@ def storm(folder, kills, rng, without=""):
 def undisturbed(tmp_path_factory):
     folder = write(tmp_path_factory.mktemp("undisturbed") / "whole", STORMY)
     with running(folder, "--workers", "2") as driver:
-        assert ended(driver)[0] == 0
+        code, err = ended(driver)
+        assert code == 0, err
     found = results(folder)
     assert len(found) == 40 * 5
     return found

@@ -264,8 +264,6 @@ def test_a_run_that_is_stopped_leaves_no_process_and_no_memory_behind(stop, tmp_
     if stop == signal.SIGINT:
         driver.send_signal(stop)
     driver.communicate()
-    deadline = time.monotonic() + 30
-    while any(running(pid) for pid in own) and time.monotonic() < deadline:
+    while any(running(pid) for pid in own):  # which would be for ever, were they not ended
         time.sleep(0.01)
-    assert not [pid for pid in own if running(pid)]
     assert set(os.listdir("/dev/shm")) - before == set()

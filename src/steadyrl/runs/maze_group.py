@@ -70,7 +70,8 @@ class MazeGroup:
         records, n = self._records, self.config.n
         steps, made, first = np.zeros(len(records), dtype=np.int64), 0, records[0].update
         while made < updates:
-            policies = self.in_step.policies()
+            with np.errstate(over="ignore"):  # preferences at both ends of the floats, as of a run that diverges
+                policies = self.in_step.policies()
             self.episodes = self.maze.play(policies, n, self.seeds, first + made, out=self.episodes)
             episodes = self.episodes
             played = (episodes.states, episodes.actions, episodes.rewards, episodes.lengths)
