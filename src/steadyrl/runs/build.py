@@ -59,7 +59,7 @@ def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | No
         )
     except BREAKDOWNS as error:
         what = str(error) if isinstance(error, Exception) else f"raised {type(error).__name__}: {error}"
-        if isinstance(error, gym.error.UnregisteredEnv) and ":" not in config.env:
+        if isinstance(error, gym.error.NameNotFound) and ":" not in config.env and "Did you mean" not in what:
             what += f" One of your own: MODULE:{config.env} imports the module that registers it first."
         raise BadInputError(f"env = {config.env}: {what}") from error
 
