@@ -14,7 +14,7 @@ from steadyrl import __version__
 from steadyrl.cli.parser import Parser
 from steadyrl.cli.train import plain_warnings
 from steadyrl.ground.errors import BAD_INPUT, FAILED, Interrupted, RunError
-from steadyrl.ground.files import printable
+from steadyrl.ground.files import from_here, printable
 
 COMMANDS: Final = {
     "train": "train a policy whose returns hold steady",
@@ -111,7 +111,7 @@ def _explain(error: BaseException) -> int:
 
 
 def _fail(problem: str, exit_code: int = BAD_INPUT) -> int:
-    sys.stderr.write(f"error: {printable(' '.join(problem.split()))}\n")
+    sys.stderr.write(f"error: {printable(from_here(' '.join(problem.split())))}\n")
     return exit_code
 
 

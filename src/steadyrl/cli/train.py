@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from steadyrl.cli.parser import Parser
-from steadyrl.ground.files import printable
+from steadyrl.ground.files import from_here, printable
 from steadyrl.ground.option import Option, options_of
 
 METAVARS = {int: "INT", float: "FLOAT", str: "STR", bool: "{true,false}"}
@@ -119,16 +119,17 @@ def train(
         raise ValueError("; ".join(wrong))
     how |= {"track": track, "fresh": fresh, "hours": hours, "give_up": give_up}
     run = train(config=chosen, out=path, view=view.choose(quiet or was_done), **how)
+    shown = from_here(str(run.folder))
     if run.status == "diverged":
         cure = "try smaller rates or a smaller lam, elsewhere"
-        raise RunFailedError(f"{run.folder} diverged at update {run.update}: {cure}")
+        raise RunFailedError(f"{shown} diverged at update {run.update}: {cure}")
     if run.status == "unfinished":
         reached = f"update {run.update} of {chosen.updates}: the same command resumes"
-        sys.stdout.write(f"out of time: {run.folder} ({reached})\n")
+        sys.stdout.write(f"out of time: {shown} ({reached})\n")
         return
     before, cure = (" already", "; --fresh trains anew") if was_done else ("", "")
     why = f", {printable(run.reason)}" if run.reason else ""
-    sys.stdout.write(f"finished{before}: {run.folder} ({run.update} updates{why}{cure})\n")
+    sys.stdout.write(f"finished{before}: {shown} ({run.update} updates{why}{cure})\n")
 
 
 def run_fields(texts: Mapping[str, Any]) -> dict[str, Any]:

@@ -147,6 +147,14 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def from_here(text: str) -> str:
+    """A message with the paths below the working directory as a user types them: without that directory."""
+    try:
+        return text.replace(f"{Path.cwd()}{os.sep}", "")
+    except FileNotFoundError:  # there is no such directory any more
+        return text
+
+
 def _entries(one: Any) -> Iterable[Any]:
     if isinstance(one, Mapping):
         return one.values()
