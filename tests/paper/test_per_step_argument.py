@@ -13,7 +13,7 @@ from steadyrl.actors.options import TableOptions
 from steadyrl.actors.table import TableActor
 from steadyrl.envs.two_ways import WAYS, TwoWays, per_step_variance
 from steadyrl.policies import TabularSoftmax
-from steadyrl.report import _per_step
+from steadyrl.paper.competitors.per_step import OURS, Argument, draw
 from steadyrl.rollouts import Collector
 
 GAMMA, LAM = 0.5, 3.0
@@ -85,8 +85,8 @@ def test_ours_goes_the_better_way():
 def test_what_is_learned_and_its_picture(tmp_path):
     """Trained to the end, in a process without run-time type checks: ours at 1, the others from 0 to 1."""
     program = (
-        "import sys, json; from steadyrl.report import _per_step as p;"
-        "a = p.argue((0.0, 6.0), 150); p.draw(a).savefig(sys.argv[1]);"
+        "import sys, json; from steadyrl.paper.competitors.per_step import argue, draw;"
+        "a = argue((0.0, 6.0), 150); draw(a).savefig(sys.argv[1]);"
         "print(json.dumps({k: v.tolist() for k, v in a.better.items()}))"
     )
     path = tmp_path / "argument.png"
@@ -96,7 +96,7 @@ def test_what_is_learned_and_its_picture(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert min(found[_per_step.OURS]) > 0.95
+    assert min(found[OURS]) > 0.95
     for name in PER_STEP:
         assert found[name][0] < 0.05
         assert found[name][1] > 0.95
@@ -105,7 +105,7 @@ def test_what_is_learned_and_its_picture(tmp_path):
 
 def test_the_picture_shows_every_method_and_both_variances():
     k = np.array([0.0, 1.0])
-    argument = _per_step.Argument(k, dict.fromkeys((_per_step.OURS, *PER_STEP), k), 3.0 + k, 0.0 * k)
-    top, bottom = _per_step.draw(argument).axes
-    assert [line.get_label() for line in top.lines] == [_per_step.OURS, *PER_STEP]
+    argument = Argument(k, dict.fromkeys((OURS, *PER_STEP), k), 3.0 + k, 0.0 * k)
+    top, bottom = draw(argument).axes
+    assert [line.get_label() for line in top.lines] == [OURS, *PER_STEP]
     assert [line.get_ydata().tolist() for line in bottom.lines] == [[3.0, 4.0], [0.0, 0.0]]
