@@ -12,8 +12,8 @@ from steadyrl import algorithms, measures
 from steadyrl.actors.options import TableOptions
 from steadyrl.actors.table import TableActor
 from steadyrl.envs.two_ways import WAYS, TwoWays, per_step_variance
-from steadyrl.policies import TabularSoftmax
 from steadyrl.paper.competitors.per_step import OURS, Argument, draw
+from steadyrl.policies import TabularSoftmax
 from steadyrl.rollouts import Collector
 
 GAMMA, LAM = 0.5, 3.0
