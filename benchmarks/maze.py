@@ -51,7 +51,7 @@ def ours(updates, runs):
 
 def in_memory(updates, runs):
     """The same without folders: what a loop of one's own gets."""
-    options, rates = ReinforceOptions(lam=LAM, gamma=GAMMA), TableOptions(POLICY_RATE, VALUE_RATE)
+    options, rates = ReinforceOptions(lam=LAM, gamma=GAMMA), TableOptions(POLICY_RATE, VALUE_RATE, optimiser="sgd")
     in_step = InStep([Reinforce(TableActor(36, 4, rates), options) for _ in range(runs)])
     compiled, steps, seeds = CompiledMaze(maze_spec(), NOISES["uniform"]), 0, list(range(runs))
     e = None
@@ -65,6 +65,7 @@ def in_memory(updates, runs):
 
 def _config(updates, seed):
     fields = {"measure": "gini_deviation", "lam": LAM, "n": N, "policy_rate": POLICY_RATE, "value_rate": VALUE_RATE}
+    fields["optimiser"] = "sgd"  # as the C loop has it
     return RunConfig(
         "steadyrl/Maze-v0", env_options={"noise": "uniform"}, updates=updates, seed=seed, log_every=20, **fields
     )
