@@ -4,15 +4,18 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+from gymnasium.wrappers import TimeLimit
 
 from steadyrl.ground.errors import BadInputError
 from steadyrl.policies import RandomPolicy
 from steadyrl.rollouts import Collector, EpisodeError, collect
 from steadyrl.rollouts.vector import VectorStepper
-from steadyrl.runs import train
+from steadyrl.runs import Callback, train
+from steadyrl.runs.view import Quiet
 from tests.rollouts.faulty import Lengths
 from tests.rollouts.test_collect import assert_same
+from tests.runs import envs
 
 POLICY = RandomPolicy(Lengths.action_space)
 
@@ -55,8 +58,10 @@ def test_trees_and_actions_from_anywhere_are_those_of_a_batch():
 
 def test_the_time_limit_is_that_of_its_registration():
     assert Collector(gym.make_vec("CartPole-v1", 2, vectorization_mode="sync")).limit == 500
-    with pytest.raises(ValueError, match="has no time limit that can be seen: give limit"):
+    with pytest.raises(ValueError, match="has no time limit: give limit"):
         Collector(SyncVectorEnv([Bare] * 2))
+    with pytest.raises(ValueError, match="has no time limit that can be seen: give limit"):
+        Collector(All())
 
 
 class All(VectorEnv):
@@ -108,8 +113,68 @@ def test_an_environment_that_raises_is_among_the_episodes_named():
         collect(POLICY, SyncVectorEnv([Burning] * 2), 8, 0, limit=20)
 
 
-def test_workers_and_runs_do_not_take_a_vector_environment(tmp_path):
+def test_workers_do_not_take_a_vector_environment_and_a_run_takes_what_makes_it(tmp_path):
     with pytest.raises(ValueError, match=r"workers = 2: must be 1: a vector environment has its own way"):
         Collector(SyncVectorEnv([Bare] * 2), limit=9, workers=2)
-    with pytest.raises(BadInputError, match="a run makes its environments anew at every checkpoint: give what makes"):
+    with pytest.raises(BadInputError, match="anew at every checkpoint: give a function that makes it, such as lambda"):
         train(SyncVectorEnv([Bare] * 2), out=tmp_path / "run")
+
+
+class Walks(SyncVectorEnv):
+    """A vector environment as a class of the user's."""
+
+    def __init__(self):
+        super().__init__([envs.walk] * 3)
+
+
+class Once(VectorWrapper):
+    """A vector environment in a wrapper, with a draw of its own."""
+
+    def __init__(self):
+        super().__init__(Walks())
+
+    def step(self, actions):
+        observations, rewards, *rest = super().step(actions)
+        return observations, rewards + np.random.default_rng().random(3), *rest
+
+
+def asynchronous():
+    return AsyncVectorEnv([envs.walk] * 2)
+
+
+FIELDS = {"n": 7, "updates": 5, "checkpoint_every": 2, "evaluate_every": 2, "evaluate_episodes": 5, "limit": 20}
+
+
+@pytest.mark.parametrize("make", [Walks, asynchronous])
+def test_a_run_in_a_vector_environment_has_the_numbers_of_one_in_its_environments(make, tmp_path):
+    alone = train(envs.walk, out=tmp_path / "alone", view=Quiet(), **FIELDS)
+    many = train(make, out=tmp_path / "many", view=Quiet(), **FIELDS)
+    assert many.metrics() == alone.metrics()
+    np.testing.assert_array_equal(many.policy.theta, alone.policy.theta)
+    np.testing.assert_array_equal(many.evaluate(5).returns, alone.evaluate(5).returns)
+
+
+def test_a_run_in_a_vector_environment_is_resumed_to_the_byte(tmp_path):
+    class Stops(Callback):
+        def updated(self, progress):
+            if progress.update == 3:
+                raise KeyboardInterrupt
+
+    whole = train(Walks, out=tmp_path / "whole", view=Quiet(), **FIELDS)
+    with pytest.raises(KeyboardInterrupt):
+        train(Walks, out=tmp_path / "parts", view=Quiet(), callbacks=[Stops()], **FIELDS)
+    again = train(Walks, out=tmp_path / "parts", view=Quiet(), **FIELDS)
+    for name in ("metrics.jsonl", "ckpt-5"):
+        assert (again.folder / name).read_bytes() == (whole.folder / name).read_bytes()
+
+
+def test_a_vector_environment_that_does_not_repeat_itself_is_refused(tmp_path):
+    with pytest.raises(BadInputError, match="gave other rewards with the same seeds and actions: draw every random"):
+        train(Once, out=tmp_path / "run", view=Quiet(), **FIELDS)
+    with pytest.raises(BadInputError, match=r'of = "cost": .*: must be one environment'):
+        train(Walks, out=tmp_path / "run", view=Quiet(), of="cost", lam=1.0, **FIELDS)
+
+
+def test_the_time_limit_of_the_environments_inside_is_taken():
+    inside = SyncVectorEnv([lambda: TimeLimit(Bare(), 13)] * 2)
+    assert Collector(inside).limit == 13

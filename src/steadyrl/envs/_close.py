@@ -8,7 +8,7 @@ import gymnasium as gym
 from steadyrl.ground.errors import BREAKDOWNS
 
 
-def close(env: gym.Env[Any, Any]) -> None:
+def close(env: gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any]) -> None:
     """Close an environment. If that fails, what it has played stays played; it is said, and no more."""
     try:
         env.close()

@@ -45,4 +45,7 @@ class WithCost:
 
     def __call__(self) -> gym.Env[Any, Any]:
         """One more."""
-        return EpisodeCost(self.make())
+        made = self.make()
+        if not isinstance(made, gym.Env):
+            raise ValueError(f'of = "cost": {made}: must be one environment: wrap those inside in EpisodeCost yourself')
+        return EpisodeCost(made)

@@ -24,9 +24,9 @@ from steadyrl.rollouts.fast.guard import fast_stepper
 from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.flat import flat
 from steadyrl.rollouts.parts import Part, joined
-from steadyrl.rollouts.sources import Registered, Source, check_portable
+from steadyrl.rollouts.sources import Made, Registered, Source, check_portable
 from steadyrl.rollouts.stepper import EpisodeError, GymnasiumStepper, Stepper
-from steadyrl.rollouts.vector import VectorStepper, time_limit_of
+from steadyrl.rollouts.vector import VectorStepper, environments_of
 from steadyrl.rollouts.workers import WorkerOptions, Workers
 
 BACKENDS: Final = ("auto", "gymnasium")
@@ -63,7 +63,8 @@ class Collector:
         """Make ready to collect.
 
         Args:
-            env: An environment id, a function that makes an environment, one environment, or a vector environment.
+            env: An environment id, a function that makes an environment, one environment, or a vector environment or
+                what makes one.
             backend: "auto" or "gymnasium".
             width: Episodes played side by side at the most; what they do does not depend on it.
             limit: The longest an episode may last; needed if the environment has no time limit of its own.
@@ -83,10 +84,10 @@ class Collector:
         self._backend, self._width = backend, 1 if isinstance(env, gym.Env) else width
         self._stepper: Stepper | None = None
         self._first: gym.Env[Any, Any] | None = None
-        if isinstance(env, VectorEnv):
-            self._play_vector(env, limit, chosen)
-            return
         own = self._make()
+        if isinstance(own, VectorEnv):
+            self._play_vector(own, limit, chosen)
+            return
         self.observation_space, self.action_space = own.observation_space, own.action_space
         """The environment's own, from which policies are made; a Batch has their elements as `envs.codecs` says."""
         self._codecs = ObservationCodec(own.observation_space), ActionCodec(own.action_space)
@@ -121,12 +122,21 @@ class Collector:
         stepper = self._stepper if watched is None else watched(self._stepper)
         return play_part(policy, stepper, n, self._width, self.limit, seed, iteration, first)
 
+    @property
+    def is_vector(self) -> bool:
+        """Does it play in a vector environment of the user's?"""
+        return isinstance(self._stepper, VectorStepper)
+
     def renew(self) -> None:
         """Make all environments anew, so that they remember nothing; nothing changes if one was given as it is."""
         if isinstance(self._make, _Same):
             return
         self._close_environments()
-        self._first, self._stepper = flat(self._make_again(), self._codecs), None
+        again = self._make_again()
+        if isinstance(again, VectorEnv):
+            self._stepper = VectorStepper(again)
+        else:
+            self._first, self._stepper = flat(again, self._codecs), None
         if self._workers is not None:
             self._workers.renew()
 
@@ -143,7 +153,7 @@ class Collector:
             raise ValueError(f"workers = {options.workers}: must be 1: {reason}")
         self._compiled, self._workers = None, None
         self.observation_space, self.action_space = env.single_observation_space, env.single_action_space
-        self.limit = time_limit_of(env) if limit is None else limit
+        self.limit = limit or _time_limit_of_vector(env)
         self._stepper, self._width = VectorStepper(env), env.num_envs
 
     def _spread(self, workers: Workers, policy: Policy, n: int, seed: int, iteration: int) -> list[Part]:
@@ -175,7 +185,11 @@ class Collector:
         fast: Stepper | None = None
         if self._backend == "auto" and self._first is not None:
             fast = fast_stepper(self._first, self._width)
-        return fast or GymnasiumStepper(lambda: flat(self._make_again(), self._codecs))
+        return fast or GymnasiumStepper(self._one_more)
+
+    def _one_more(self) -> gym.Env[Any, Any]:
+        made: Any = self._make_again()  # an environment, as the first one was
+        return flat(made, self._codecs)
 
     def _close_environments(self) -> None:
         if self._first is not None:
@@ -183,7 +197,7 @@ class Collector:
         if self._stepper is not None:
             self._stepper.close()
 
-    def _make_again(self) -> gym.Env[Any, Any]:
+    def _make_again(self) -> Made:
         try:
             return self._make()
         except BREAKDOWNS as error:
@@ -200,7 +214,7 @@ class _Same:
         return self.env
 
 
-def _maker(env: Source, options: Mapping[str, Any]) -> Callable[[], gym.Env[Any, Any]]:
+def _maker(env: Source, options: Mapping[str, Any]) -> Callable[[], Made]:
     if isinstance(env, gym.Env | VectorEnv):
         return _Same(env)
     return Registered(env, options) if isinstance(env, str) else env
@@ -213,6 +227,16 @@ def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, 
         return collector.collect(policy, n, seed, iteration)
     finally:
         collector.close()
+
+
+def _time_limit_of_vector(env: VectorEnv[Any, Any, Any]) -> int:
+    """That of the environments inside, if they can be seen; failing that, what they were registered with."""
+    for one in environments_of(env):
+        return time_limit(one)
+    spec = getattr(env, "spec", None)
+    if spec is None or not spec.max_episode_steps:
+        raise ValueError(f"{env} has no time limit that can be seen: give limit, the longest an episode may last")
+    return int(spec.max_episode_steps)
 
 
 def time_limit(env: gym.Env[Any, Any]) -> int:

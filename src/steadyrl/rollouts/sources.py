@@ -8,8 +8,9 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
-Source = str | Callable[[], gym.Env[Any, Any]] | gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any]
-"""An environment id, a function that makes one, one environment, or a vector environment."""
+Made = gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any]
+Source = str | Callable[[], Made] | Made
+"""An environment id, a function that makes an environment or a vector environment, or one of these itself."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Registered:
         return Registered, (spec, dict(self.options))
 
 
-def check_portable(make: Callable[[], gym.Env[Any, Any]]) -> None:
+def check_portable(make: Callable[[], Made]) -> None:
     """Refuse (ValueError) what makes environments if another process cannot get it."""
     try:
         pickle.dumps(make)

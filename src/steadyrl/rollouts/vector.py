@@ -6,6 +6,7 @@ Whether a vector environment does it is tried, not believed: one that ignores th
 
 from typing import Any, Final
 
+import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -109,12 +110,10 @@ def info_of(infos: dict[str, Any], slot: int) -> dict[str, Any]:
     }
 
 
-def time_limit_of(env: VectorEnv[Any, Any, Any]) -> int:
-    """The time limit that it was registered with (ValueError if there is none)."""
-    spec = getattr(env, "spec", None)
-    if spec is None or not spec.max_episode_steps:
-        raise ValueError(f"{env} has no time limit that can be seen: give limit, the longest an episode may last")
-    return int(spec.max_episode_steps)
+def environments_of(env: VectorEnv[Any, Any, Any]) -> list[gym.Env[Any, Any]]:
+    """Those inside, if it has them in this process, as a SyncVectorEnv has."""
+    inside = getattr(env.unwrapped, "envs", ())
+    return [one for one in inside if isinstance(one, gym.Env)] if isinstance(inside, list | tuple) else []
 
 
 def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:

@@ -16,12 +16,14 @@ from steadyrl.envs.cost import WithCost
 from steadyrl.envs.probe import probe
 from steadyrl.ground import option
 from steadyrl.ground.errors import BREAKDOWNS, BadInputError
-from steadyrl.rollouts import Collector
+from steadyrl.policies import RandomPolicy
+from steadyrl.rollouts import Collector, EpisodeError
 from steadyrl.rollouts.sources import Registered
 from steadyrl.rollouts.workers import WorkerOptions
 from steadyrl.runs.config import RunConfig
 
-MakeEnv = Callable[[], gym.Env[Any, Any]]
+MakeEnv = Callable[[], Any]
+"""Makes an environment, or a vector environment."""
 
 
 def env_name(make: MakeEnv) -> str:
@@ -37,8 +39,12 @@ def maker(config: RunConfig) -> MakeEnv:
     return Registered(config.env, config.env_options)
 
 
-def check_env(config: RunConfig, make: MakeEnv, longest: int, workers: int = 1) -> None:
+def check_env(config: RunConfig, make: MakeEnv, collector: Collector, workers: int = 1) -> None:
     """See whether the environment keeps Gymnasium's promises, and whether so many workers can play it."""
+    if collector.is_vector:
+        _check_vector(collector)
+        return
+    longest = collector.limit
     limited = make if config.limit is None else lambda: TimeLimit(make(), longest)
     try:
         forgets = probe(limited, max_steps=longest)
@@ -47,6 +53,21 @@ def check_env(config: RunConfig, make: MakeEnv, longest: int, workers: int = 1) 
     if workers > 1 and not forgets:
         reason = "its episodes depend on those played before, so they would depend on the number of workers"
         raise BadInputError(f"workers = {workers}: must be 1 with {config.env}: {reason}")
+
+
+def _check_vector(collector: Collector) -> None:
+    """See whether a vector environment plays the same episodes again (or a BadInputError)."""
+    policy = RandomPolicy(collector.action_space)
+    try:
+        once, again = (collector.collect(policy, 2, 0, 0) for _ in range(2))
+    except EpisodeError as error:
+        raise BadInputError(str(error)) from error
+    for name in ("observations", "rewards", "lengths", "terminated"):
+        if getattr(once, name).tobytes() != getattr(again, name).tobytes():
+            cure = "draw every random number from what reset(seed=[...]) seeds"
+            raise BadInputError(
+                f"env: the vector environment gave other {name} with the same seeds and actions: {cure}"
+            )
 
 
 def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | None = None) -> Collector:

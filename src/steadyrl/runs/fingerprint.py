@@ -14,10 +14,12 @@ from typing import Any, Final
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector import VectorEnv, VectorWrapper
 
 from steadyrl.envs._close import close
 from steadyrl.envs.risky import layers
 from steadyrl.ground.errors import BREAKDOWNS
+from steadyrl.rollouts.vector import environments_of
 from steadyrl.runs.build import MakeEnv
 from steadyrl.runs.config import RunConfig
 
@@ -31,14 +33,24 @@ def fingerprint(config: RunConfig, make: MakeEnv) -> Fingerprint:
     if _is_known(config.env):
         return {}
     try:
-        env = make()
+        env: Any = make()
     except BREAKDOWNS:  # whoever needs the environment will say what is wrong with it
         return {}
     try:
-        parts: list[Any] = [type(layer) for layer in layers(env)]
+        parts: list[Any] = [type(layer) for layer in _layers(env)]
     finally:
         close(env)
     return of([*parts, make] if config.env.startswith("<") else parts)
+
+
+def _layers(env: Any) -> list[Any]:
+    """An environment and its wrappers; of a vector environment, also those of the environments that it holds here."""
+    if not isinstance(env, VectorEnv):
+        return list(layers(env))
+    found: list[Any] = [env]
+    while isinstance(found[-1], VectorWrapper):
+        found.append(found[-1].env)
+    return found + [layer for one in environments_of(env) for layer in layers(one)]
 
 
 def of(parts: Sequence[Any]) -> Fingerprint:

@@ -24,7 +24,15 @@ from steadyrl.rollouts.sources import Source
 from steadyrl.rollouts.workers import WorkerOptions
 from steadyrl.runs import checkpoint, evaluation, folder, look, metrics, rules, trackers
 from steadyrl.runs.best import Best
-from steadyrl.runs.build import MakeEnv, check_env, env_name, make_collector, make_learner, maker, worker_options
+from steadyrl.runs.build import (
+    MakeEnv,
+    check_env,
+    env_name,
+    make_collector,
+    make_learner,
+    maker,
+    worker_options,
+)
 from steadyrl.runs.callback import Callback, Callbacks
 from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.checks import config_from
@@ -123,7 +131,7 @@ def train(
     True
 
     Args:
-        env: An environment's id, or a function without arguments that makes one.
+        env: An environment's id, or a function without arguments that makes one, or that makes a vector environment.
         config: What to do; the other arguments change it.
         out: The run's folder; by default runs/ and the first digits of the config's hash, and where the environment has
             no id, of its code's hash too.
@@ -166,7 +174,7 @@ def train(
             warnings.warn(f"{path}: resumed in an environment that has changed since ({changed})", stacklevel=2)
     collector = make_collector(config, make)
     with closing(collector):
-        check_env(config, make, collector.limit, workers)
+        check_env(config, make, collector, workers)
         if config.stop_when is not None and (fresh or not (path / "run.json").exists()):
             rules.check_metric(config, first_row(config, collector), has_own=bool(callbacks))
         learner = make_learner(config, collector.observation_space, collector.action_space)
@@ -285,7 +293,7 @@ def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
 def _not_made(env: Source | None) -> str | MakeEnv | None:
     """An id or a function: a run needs several environments, and new ones at every checkpoint."""
     if isinstance(env, gym.vector.VectorEnv):
-        cure = "give what makes one of its environments, and workers to play several at a time"
+        cure = "give a function that makes it, such as lambda: gymnasium.make_vec(...)"
         raise BadInputError(f"env = {env}: a run makes its environments anew at every checkpoint: {cure}")
     if isinstance(env, gym.Env):
         raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")

@@ -74,6 +74,6 @@ def _checked(env: str, options: str) -> tuple[spaces.Space[Any], spaces.Space[An
     """Observations and actions of the environment, which is put to the test first, once."""
     config = RunConfig(env, env_options=json.loads(options))
     collector = make_collector(config, maker(config))
-    check_env(config, maker(config), collector.limit)
+    check_env(config, maker(config), collector)
     collector.close()
     return collector.observation_space, collector.action_space
