@@ -231,7 +231,9 @@ def test_every_preset_can_be_had_quickly_and_takes_the_same_options():
     for name, (whole, quick, told, options, estimators) in amounts.items():
         assert quick < whole / 5, name
         assert told, name
-        assert options == [[4, 0], [4, 1], [4, 2]], name
+        listed = preset(name)["seeds"]
+        first = listed[:3] if isinstance(listed, list) else [0, 1, 2]
+        assert options == [[4, seed] for seed in first], name
         assert estimators == (["paper"] if name == "maze-readings" else ["influence", "paper"]), name
 
 

@@ -12,6 +12,7 @@ from steadyrl import estimators, measures
 from steadyrl.algorithms import quantity
 from steadyrl.algorithms.algorithm import AlgorithmOptions, tabulated
 from steadyrl.algorithms.bounds import bound_of
+from steadyrl.algorithms.ramp import Ramp
 from steadyrl.algorithms.steadiness import Steadiness
 from steadyrl.estimators import Parts
 from steadyrl.ground.option import option
@@ -75,7 +76,8 @@ class Penalty(Stateful):
 
     parts = ("weight", "unit", "steadiness")
 
-    def __init__(self, options: PenaltyOptions) -> None:
+    def __init__(self, options: PenaltyOptions, updates: int = 1000) -> None:
+        """`updates` are those of the whole run: a steadiness grows over an eighth of them or more."""
         self.options = options
         self.measure: Measure = measures.get(options.measure, **options.measure_params)
         self.estimator = estimators.get(options.estimator, **options.estimator_options)
@@ -83,9 +85,15 @@ class Penalty(Stateful):
         if is_unit_free(options):
             chosen = DEFAULT_STEADINESS if options.steadiness is None else options.steadiness
             bound = bound_of(options.at_most, options.at_least, chosen)
-            self.steadiness = Steadiness(chosen, bound) if chosen > 0 else None
-        self.weight, self.unit, self.pooled = float(options.lam or 0.0), 0.0, 0.0
+            self.steadiness = Steadiness(chosen, bound, Ramp(updates)) if chosen > 0 else None
+        self.weight, self.unit = float(options.lam or 0.0), 0.0
         self.excess = 0.0
+        self.logged: dict[str, float] = {}
+
+    def expect(self, updates: int) -> None:
+        """The run will have so many updates in all."""
+        if self.steadiness is not None and self.steadiness.ramp is not None:
+            self.steadiness.ramp.updates = updates
 
     @property
     def lam(self) -> float:
@@ -141,7 +149,8 @@ class Penalty(Stateful):
             return parts
         by_mean = parts.of_mean * returns
         steadied = self.steadiness.steady(returns, parts.own + by_mean, float(self.measure.value(returns)))
-        self.weight, self.pooled = steadied.lam, steadied.pooled
+        self.weight = steadied.lam
+        self.logged = {"current_steadiness": steadied.steadiness, "pooled": steadied.pooled}
         return Parts(steadied.c - by_mean, parts.of_mean)
 
     def finish(self, returns: Float[Array, " n"]) -> dict[str, float]:
@@ -153,8 +162,7 @@ class Penalty(Stateful):
         lam = self.lam
         if self.options.constraint is not None:
             self.weight = max(0.0, self.weight + self.options.dual_rate * (value - self.options.constraint))
-        logged = {"variability": value, "lam": lam}
-        return logged if self.steadiness is None else logged | {"pooled": self.pooled}
+        return {"variability": value, "lam": lam} | self.logged
 
 
 def is_unit_free(options: PenaltyOptions) -> bool:

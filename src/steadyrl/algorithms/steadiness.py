@@ -15,6 +15,7 @@ Where u rises by itself, c~ is c and the step is the gradient of E - lam D with 
 not the gradient of any functional, but as near to it as may be: to first order in the distribution of returns E never
 falls, and E - lam D falls only where it asks for lower returns so much that SLACK, which is what keeps the policy from
 stopping at one that another dominates, weighs more. `pooled` says for what share of trajectories c~ is not c.
+A young policy gets less than what is asked for (`steadyrl.algorithms.ramp`).
 docs/steadiness.md has the proofs.
 """
 
@@ -25,6 +26,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from steadyrl.algorithms.bounds import SLACK, AtLeast, AtMost, Choice
+from steadyrl.algorithms.ramp import Ramp
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.ground.state import Stateful
 
@@ -38,18 +40,20 @@ class Steadied:
 
     c: Float[Array, " n"]
     lam: float
+    steadiness: float
+    """What lam was chosen by, in this batch."""
     pooled: float
     """The share of trajectories whose coefficient was changed."""
 
 
 class Steadiness(Stateful):
-    """The running spreads of returns and coefficients, and with a bound the steadiness that keeps it."""
+    """The running spreads of returns and coefficients, with a bound the steadiness that keeps it, and the run's age."""
 
-    parts = ("return_spread", "coefficient_spread", "bound")
+    parts = ("return_spread", "coefficient_spread", "bound", "ramp")
 
-    def __init__(self, steadiness: float, bound: AtMost | AtLeast | None = None) -> None:
-        """With a bound, the steadiness is chosen anew for each batch."""
-        self.steadiness, self.bound = steadiness, bound
+    def __init__(self, steadiness: float, bound: AtMost | AtLeast | None = None, ramp: Ramp | None = None) -> None:
+        """With a bound, the steadiness is chosen anew for each batch; without a ramp, it is all there at once."""
+        self.steadiness, self.bound, self.ramp = steadiness, bound, ramp
         self.return_spread = self.coefficient_spread = 0.0
 
     def steady(self, returns: Float[Array, " n"], c: Float[Array, " n"], variability: float) -> Steadied:
@@ -60,14 +64,18 @@ class Steadiness(Stateful):
             self.return_spread = memory * self.return_spread + (1.0 - memory) * float(np.std(returns))
             self.coefficient_spread = memory * self.coefficient_spread + (1.0 - memory) * spread
         if self.coefficient_spread == 0:
-            return Steadied(c, 0.0, 0.0)
-        choice = Choice(self.steadiness)
+            return Steadied(c, 0.0, 0.0, 0.0)
+        mean, choice = float(np.mean(returns)), Choice(self.steadiness)
         if self.bound is not None:
-            choice = self.bound.choose(float(np.mean(returns)), variability, self.return_spread)
-        lam = choice.steadiness * self.return_spread / self.coefficient_spread
+            choice = self.bound.choose(mean, variability, self.return_spread)
+        steadiness = choice.steadiness
+        if self.ramp is not None:
+            self.ramp.see(mean)
+            steadiness = self.ramp.limited(steadiness)
+        lam = steadiness * self.return_spread / self.coefficient_spread
         steady = monotone(returns, c, lam, choice.slack)
         changed = np.abs(steady - c) > 1e-9 * max(spread, 1e-300)
-        return Steadied(steady, lam, float(np.mean(changed)))
+        return Steadied(steady, lam, steadiness, float(np.mean(changed)))
 
 
 def monotone(

@@ -52,7 +52,14 @@ class RolloutPenalty:
     """
 
     def __init__(
-        self, measure: str = "gini_deviation", *, gamma: float, episodes: int = 50, of: Of = "return", **options: Any
+        self,
+        measure: str = "gini_deviation",
+        *,
+        gamma: float,
+        episodes: int = 50,
+        updates: int = 100,
+        of: Of = "return",
+        **options: Any,
     ) -> None:
         """Begin.
 
@@ -62,6 +69,7 @@ class RolloutPenalty:
             episodes: The coefficients come from at least so many of the latest episodes, once there are so many:
                 where a rollout finishes fewer, those of earlier rollouts are counted too. Only the steps of the
                 rollout itself are penalised.
+            updates: Rollouts of the whole training; a steadiness above 0.5 grows over an eighth of them or more.
             of: The risk of what: return, or with lam or constraint cost (the sum of info["cost"]), drawdown, length, a
                 number of an episode's last info, or a function of its rewards and infos.
             options: `lam`, `steadiness`, `at_most`, `constraint`, `estimator`, `measure_params` and the other options
@@ -81,7 +89,7 @@ class RolloutPenalty:
         enough = (n for n in range(FEWEST, episodes + 1) if not list(penalty_problems(given, n)))
         self.gamma, self.episodes, self.fewest = gamma, episodes, next(enough)
         self.of = of
-        self.penalty = Penalty(given)
+        self.penalty = Penalty(given, updates)
         self.logged: dict[str, float] = {}
         """After `take`: variability, lam, the episodes behind both, the share of steps that were penalised."""
         self._past: deque[float] = deque(maxlen=episodes)
@@ -98,6 +106,10 @@ class RolloutPenalty:
     def active(self) -> bool:
         """Is there a penalty at all? Not with lam = 0."""
         return self.penalty.active
+
+    def expect(self, updates: int) -> None:
+        """The training will have so many rollouts in all."""
+        self.penalty.expect(updates)
 
     def begin(self, starts: npt.ArrayLike) -> None:
         """Before the first step, if not all episodes are at their beginning: which ones are.

@@ -65,6 +65,8 @@ class RiskAverse(BaseCallback):
         self._scaling = found if found is not None and found.norm_reward else None
         starts = self.model._last_episode_starts  # said nowhere else
         self.penalty.begin(np.ones(self.training_env.num_envs, np.bool_) if starts is None else starts)
+        rollout_steps = cast(OnPolicyAlgorithm, self.model).n_steps * self.training_env.num_envs
+        self.penalty.expect(max(1, self.locals["total_timesteps"] // rollout_steps))
 
     def _on_rollout_start(self) -> None:
         self.penalty.forget()

@@ -68,6 +68,9 @@ STUDIES: Final[Mapping[str, Grid | Gradients]] = {
     "lunarlander-sweep": Grid(),
     "pendulum": Grid(judged(pendulum)),
     "cheetah": Grid(judged(cheetah)),
+    "pendulum-best": Grid(),
+    "lunarlander-best": Grid(),
+    "cheetah-best": Grid(),
     "baselines-lunarlander": Grid(),
 }
 """In the order of `all`: the cheap ones first."""

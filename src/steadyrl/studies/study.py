@@ -114,7 +114,7 @@ def study_from(
         plan: The content, as TOML has it.
         name: Of the study.
         quick: Change it as its table [quick] says.
-        seeds: Seeds of each combination, instead of the file's.
+        seeds: Seeds of each combination, instead of the file's: of a list, the first so many.
         updates: Of each run, instead of the file's.
         estimators: Instead of the file's, of the runs whose algorithm has one.
         command: How to run it again.
@@ -127,6 +127,9 @@ def study_from(
     change |= {} if updates is None else {"updates": updates}
     chosen = {} if estimators is None else {"estimator": list(estimators)}
     change = {key: value for key, value in change.items() if key not in chosen}
+    listed = plan.get("seeds")
+    if isinstance(listed, list) and type(seeds) is int and 1 <= seeds <= len(listed):
+        seeds = listed[:seeds]
     grid = {**flat(plan.get("grid", {})), "seed": seeds_of(seeds, name)}
     found = {}
     for number, case in enumerate(plan.get("cases", [{}]), start=1):

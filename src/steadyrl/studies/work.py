@@ -67,12 +67,15 @@ def _pause(seconds: float, stop: Stop) -> None:
 
 
 def tasks_of(runs: Iterable[tuple[RunConfig, Path]]) -> list[Task]:
-    """Runs that can be trained in step together, others alone; the longest first."""
+    """Runs that can be trained in step together, others alone; the longest first, and seed by seed.
+
+    What is finished of a study that was stopped is then whole seeds of all of its cells.
+    """
     groups: dict[str, list[tuple[RunConfig, Path]]] = {}
     for config, path in runs:
         groups.setdefault(group_key(config) or str(path), []).append((config, path))
     tasks = [tuple(group[k : k + AT_ONCE]) for group in groups.values() for k in range(0, len(group), AT_ONCE)]
-    return sorted(tasks, key=lambda task: -sum(config.updates for config, _ in task))
+    return sorted(tasks, key=lambda task: (-sum(config.updates for config, _ in task), task[0][0].seed))
 
 
 def _pass(tasks: Sequence[Task], board: Board, stop: Stop, spread: Spread) -> list[tuple[RunConfig, Path]]:
