@@ -122,15 +122,12 @@ def study_from(
     """
     check_plan(plan, name)
     change = dict(plan.get("quick", {})) if quick else {}
-    seeds = seeds if seeds is not None else change.pop("seeds", plan.get("seeds", 1))
+    few = change.pop("seeds", None) if seeds is None else seeds
     change.pop("seeds", None)
     change |= {} if updates is None else {"updates": updates}
     chosen = {} if estimators is None else {"estimator": list(estimators)}
     change = {key: value for key, value in change.items() if key not in chosen}
-    listed = plan.get("seeds")
-    if isinstance(listed, list) and type(seeds) is int and 1 <= seeds <= len(listed):
-        seeds = listed[:seeds]
-    grid = {**flat(plan.get("grid", {})), "seed": seeds_of(seeds, name)}
+    grid = {**flat(plan.get("grid", {})), "seed": _seeds(plan.get("seeds", 1), few, name)}
     found = {}
     for number, case in enumerate(plan.get("cases", [{}]), start=1):
         own = flat(case.get("grid", {}))
@@ -144,6 +141,12 @@ def study_from(
     if chosen and not any(config.estimator for config in found.values()):
         raise BadInputError(f"{name}: estimators = {', '.join(chosen['estimator'])}: none of its algorithms has one")
     return Study(name, tuple(found.values()), plan.get("title", name), plan.get("about", ""), command)
+
+
+def _seeds(own: Any, few: Any, name: str) -> list[int]:
+    """A study's seeds, or so few or many instead: of a list, the first."""
+    listed = isinstance(own, list) and type(few) is int and 1 <= few <= len(own)
+    return seeds_of(own if few is None else own[:few] if listed else few, name)
 
 
 def _applicable(fields: Fields, chosen: Collection[str]) -> Fields:
