@@ -99,15 +99,15 @@ def summary(
     """
     x = _check(returns)
     _check_options(confidence, resamples, seed)
-    listed = [measures.get(name) for name in ("mean", "cvar", "value_at_risk", *measures.names())]
-    replicates = np.empty((len(listed), resamples))
-    done = 0
+    statistics = [measures.get(name) for name in ("mean", "cvar", "value_at_risk", *measures.names())]
+    replicates = np.empty((len(statistics), resamples))
+    count = 0
     for chunk in _resampled(x, resamples, np.random.default_rng(seed)):
-        replicates[:, done : done + len(chunk)] = _values(listed, chunk)
-        done += len(chunk)
+        replicates[:, count : count + len(chunk)] = _values(statistics, chunk)
+        count += len(chunk)
         if progress is not None:
-            progress(done)
-    rows = (_row(measure, x, of_it, confidence) for measure, of_it in zip(listed, replicates, strict=True))
+            progress(count)
+    rows = (_row(measure, x, of_it, confidence) for measure, of_it in zip(statistics, replicates, strict=True))
     return Summary(x.size, confidence, resamples, int(seed), tuple(rows))
 
 
@@ -145,11 +145,11 @@ def _resampled(x: Float[Array, " n"], resamples: int, rng: np.random.Generator) 
         yield ascending[index]
 
 
-def _values(listed: list[Measure], chunk: Float[Array, "rows n"]) -> Float[Array, "listed rows"]:
+def _values(statistics: list[Measure], chunk: Float[Array, "rows n"]) -> Float[Array, "listed rows"]:
     """`measure.value(chunk)` for each measure, except that the chunk is checked, centred and scaled once for all."""
-    one_of_each = {measure.facts.degree is None: measure for measure in listed}
+    one_of_each = {measure.facts.degree is None: measure for measure in statistics}
     samples = {unscaled: measure.sample(chunk) for unscaled, measure in one_of_each.items()}
-    return np.array([measure.value_in(samples[measure.facts.degree is None]) for measure in listed])
+    return np.array([measure.value_in(samples[measure.facts.degree is None]) for measure in statistics])
 
 
 def _row(measure: Measure, x: Float[Array, " n"], replicates: Float[Array, " resamples"], confidence: float) -> Row:
@@ -157,7 +157,8 @@ def _row(measure: Measure, x: Float[Array, " n"], replicates: Float[Array, " res
     tail = (1.0 - confidence) / 2.0
     below = _share_below(value, replicates)
     if 0.0 < below < 1.0:
-        z0, a = NORMAL.inv_cdf(below), _acceleration(measure, x, value)
+        z0 = NORMAL.inv_cdf(below)
+        a = _acceleration(measure, x, value)
         low, high = np.quantile(replicates, [_level(tail, z0, a), _level(1.0 - tail, z0, a)])
     else:
         low, high = np.quantile(replicates, [tail, 1.0 - tail])

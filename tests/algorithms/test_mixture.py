@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from steadyrl import measures
-from steadyrl.algorithms.mixture import Mixture, MixtureOptions
+from steadyrl.algorithms.mixture import MixtureOptions, MixturePolicyGradient
 from steadyrl.policies import TabularSoftmax
 from steadyrl.policies.mixed import MixedPolicy, mixed
 from steadyrl.policies.tabular import softmax
@@ -22,7 +22,9 @@ GATE = np.log(np.hstack([1 - W, W]))
 def mixture(make, neutral=None, updates=1000, **options):
     """Parts whose mixture is PI, so that the batch of all trajectories is its law."""
     parts = {"neutral": neutral or make(np.log(NEUTRAL)), "averse": make(np.log(AVERSE)), "gate": make(GATE)}
-    return Mixture(parts, MixtureOptions(gamma=GAMMA, **{"neutral_share": 0.0, **options}), updates=updates)
+    return MixturePolicyGradient(
+        parts, MixtureOptions(gamma=GAMMA, **{"neutral_share": 0.0, **options}), updates=updates
+    )
 
 
 def probabilities(averse, gate):

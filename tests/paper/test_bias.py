@@ -9,20 +9,22 @@ import pytest
 
 from steadyrl.paper.gradients import bias, rows
 from steadyrl.paper.gradients import bias_report as report
-from steadyrl.paper.gradients.bias import EXPERIMENT, Case
+from steadyrl.paper.gradients.bias import EXPERIMENT, BiasCase
 from steadyrl.runs import BadInputError
 
 TABLE = Path(__file__).parents[2] / "results" / "estimators" / "table.csv"
 
 
 def one(law, n, measure, estimator, **fields):
-    (row,) = bias.measure(Case(law, n, measure, estimator, **fields))
+    (row,) = bias.measure(BiasCase(law, n, measure, estimator, **fields))
     return row
 
 
 def small(budget=100, seeds=1, estimators=("influence", "jackknife", "paper")):
     measures = ("variance", "gini_deviation")
-    return [Case("exponential", 10, m, e, seed, budget) for m in measures for e in estimators for seed in range(seeds)]
+    return [
+        BiasCase("exponential", 10, m, e, seed, budget) for m in measures for e in estimators for seed in range(seeds)
+    ]
 
 
 def in_process(measure, tasks):

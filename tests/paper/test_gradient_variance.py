@@ -12,7 +12,7 @@ from steadyrl.ground import streams
 from steadyrl.paper.gradients import rows, variance
 from steadyrl.paper.gradients import variance_report as report
 from steadyrl.paper.gradients.variability import variability_gradients
-from steadyrl.paper.gradients.variance import EXPERIMENT, Case, Halts, watched
+from steadyrl.paper.gradients.variance import EXPERIMENT, Halts, VarianceCase, watched
 from steadyrl.paper.presets import preset
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts import Collector
@@ -84,7 +84,7 @@ def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estima
     (first,) = (case.config for case in found if case.config.measure == measure)
     first = first.replace(mean_part=mean_part)
     config = first.replace(seed=3)
-    cell = variance.measure([Case(first, halts), Case(config, halts)])[1]
+    cell = variance.measure([VarianceCase(first, halts), VarianceCase(config, halts)])[1]
     assert (cell.seed, cell.batches) == (3, 4)
     train(config=config, out=tmp_path / "run", view=Quiet())
     policy = load(tmp_path / "run").policy

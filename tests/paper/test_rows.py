@@ -17,7 +17,10 @@ from steadyrl.runs import BadInputError, RunFailedError
 from steadyrl.runs.lock import locked
 
 HALTS = variance.EXPERIMENT, variance.cases(seeds=1, updates=2, estimators=["paper"], halts=Halts(2, (), 2))[:2]
-SAMPLES = bias.EXPERIMENT, [bias.Case("exponential", 5, m, "influence", 0, 3) for m in ("variance", "gini_deviation")]
+SAMPLES = (
+    bias.EXPERIMENT,
+    [bias.BiasCase("exponential", 5, m, "influence", 0, 3) for m in ("variance", "gini_deviation")],
+)
 EXPERIMENTS = pytest.mark.parametrize(("experiment", "cases"), [HALTS, SAMPLES], ids=["variance", "bias"])
 
 

@@ -36,11 +36,11 @@ def distribution(head: Head, outputs: Tensor) -> Distribution:
     return Choices(tuple(torch.split(outputs, head.counts, dim=-1)))
 
 
-def fixed(now: Distribution) -> Distribution:
+def fixed(current: Distribution) -> Distribution:
     """A copy that stays as it is when the network moves."""
-    if isinstance(now, Normal):
-        return Normal(now.mean.detach().clone(), now.log_std.detach().clone())
-    return Choices(tuple(logits.detach().clone() for logits in now.logits))
+    if isinstance(current, Normal):
+        return Normal(current.mean.detach().clone(), current.log_std.detach().clone())
+    return Choices(tuple(logits.detach().clone() for logits in current.logits))
 
 
 def divergence(old: Distribution, new: Distribution) -> Tensor:

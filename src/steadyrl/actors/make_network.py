@@ -27,8 +27,8 @@ def network_actor(
 
     They see pictures through a CNN each, or whatever observations through a module of the user's, module:Class.
     """
-    asked = None if module is None else Encoder(module, options.policy_options)
-    encoder = encoder_for(observation_space, asked)
+    spec = None if module is None else Encoder(module, options.policy_options)
+    encoder = encoder_for(observation_space, spec)
     if encoder is not None:  # what it gives changes as it learns, so it has no units
         options = replace(options, normalise_observations=False)
     value = ValueNetwork(

@@ -17,7 +17,8 @@ class RunningMoments(Stateful):
     def __init__(self, size: int, memory: int | None = None) -> None:
         """`memory`: batches that count; None for all of them."""
         self.memory = memory
-        self.batches, self.count = 0, 0.0
+        self.batches = 0
+        self.count = 0.0
         self.mean: Float[Array, " d"] = np.zeros(size)
         self.variance: Float[Array, " d"] = np.ones(size)
 

@@ -43,7 +43,11 @@ class NetworkActor(Stateful):
         damping: float = DAMPING,
     ) -> None:
         """`value_factor` is the value's learning rate over the policy's where the options have none."""
-        self.policy, self.value, self.options, self.seed, self.damping = policy, value, options, seed, damping
+        self.policy = policy
+        self.value = value
+        self.options = options
+        self.seed = seed
+        self.damping = damping
         self.value_rate = options.value_rate or value_factor * options.policy_rate
         self._parameters = list(policy.parameters())
         self.policy_optimiser = Optimiser(
@@ -84,9 +88,9 @@ class NetworkActor(Stateful):
 
     def natural(self, batch: Batch, gradient: Float[Array, " d"]) -> Float[Array, " d"]:
         """(F + damping)^-1 gradient by the conjugate gradient method; F is the Hessian of the KL at no movement."""
-        here = distribution(self.policy.head, self._outputs(batch))
+        current = distribution(self.policy.head, self._outputs(batch))
         slope = torch.autograd.grad(
-            divergence(fixed(here), here), self._parameters, create_graph=True, allow_unused=True
+            divergence(fixed(current), current), self._parameters, create_graph=True, allow_unused=True
         )
         pairs = [(g, k) for k, g in enumerate(slope) if g is not None]
 
@@ -102,12 +106,12 @@ class NetworkActor(Stateful):
 
     def divergence(self, batch: Batch, before: Float[Array, " d"]) -> float:
         """KL from the policy with parameters `before` to that of now, averaged over the steps of the batch."""
-        now = self.parameters()
+        parameters = self.parameters()
         with torch.no_grad():
             new = fixed(distribution(self.policy.head, self._outputs(batch)))
             self.put(before)
             kl = float(divergence(distribution(self.policy.head, self._outputs(batch)), new))
-        self.put(now)
+        self.put(parameters)
         return kl
 
     @torch.no_grad()
@@ -123,9 +127,10 @@ class NetworkActor(Stateful):
 
     def fit_values(self, batch: Batch, targets: Float[Array, "n T"]) -> float:
         """Trajectory by trajectory, a step of the optimiser each."""
-        wanted, losses = torch.from_numpy(targets).to(self.value.dtype), []
+        target_tensor = torch.from_numpy(targets).to(self.value.dtype)
+        losses = []
         for i, steps in enumerate(batch.lengths.tolist()):
-            loss, gradient = self.value.squared_error(batch.observations[i, :steps], wanted[i, :steps])
+            loss, gradient = self.value.squared_error(batch.observations[i, :steps], target_tensor[i, :steps])
             self.value_optimiser.descend_along(gradient)
             losses.append(loss)
         return float(np.mean(losses))
@@ -201,7 +206,8 @@ class NetworkSteps:
     part_size = 256
 
     def __init__(self, actor: NetworkActor, batch: Batch) -> None:
-        self.actor, self.policy = actor, actor.policy
+        self.actor = actor
+        self.policy = actor.policy
         observations, actions = _taken(batch)
         features = self.policy.features
         self.inputs = features.tensor(observations, self.policy.dtype)
@@ -233,8 +239,8 @@ class NetworkSteps:
     def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
         """A step of the value's optimiser."""
         value = self.actor.value
-        wanted = torch.from_numpy(targets).to(value.dtype)
-        loss, gradient = value.squared_error(self.inputs[part], wanted)
+        target_tensor = torch.from_numpy(targets).to(value.dtype)
+        loss, gradient = value.squared_error(self.inputs[part], target_tensor)
         self.actor.value_optimiser.descend_along(gradient)
         return loss
 
@@ -244,16 +250,18 @@ class NetworkSteps:
             return self.actor.value(self.inputs[part]).numpy().astype(np.float64)
 
 
-def padded(batch: Batch, taken: NDArray[Any]) -> Float[Array, "n T"]:
+def padded(batch: Batch, numbers: NDArray[Any]) -> Float[Array, "n T"]:
     """One number a step taken, with 0 in the padding."""
     out = np.zeros(batch.rewards.shape)
-    out[batch.mask] = taken
+    out[batch.mask] = numbers
     return out
 
 
 def conjugate_gradient(product: Callable[[Array], Array], b: Float[Array, " d"], steps: int) -> Float[Array, " d"]:
     """x with product(x) = b, after so many steps or when the residual is nothing beside b."""
-    x, residual, direction = np.zeros_like(b), b.copy(), b.copy()
+    x = np.zeros_like(b)
+    residual = b.copy()
+    direction = b.copy()
     size = enough = float(residual @ residual)
     for _ in range(steps):
         if size <= 1e-20 * enough:

@@ -39,7 +39,8 @@ class NetworkCritic(Stateful):
     decay = 0.95
 
     def __init__(self, value: ValueNetwork, gamma: float, optimiser: str, rate: float, seed: int) -> None:
-        self.gamma, self.value = gamma, value
+        self.gamma = gamma
+        self.value = value
         inputs = spaces.Box(-np.inf, np.inf, (value.features.size + 2,))
         self.network = ValueNetwork(
             inputs,
@@ -50,7 +51,8 @@ class NetworkCritic(Stateful):
             initialisation=value.layers.initialisation,
         )
         self.optimiser = Optimiser(optimiser, self.network.parameters(), rate)
-        self.batches, self.square = 0, 0.0
+        self.batches = 0
+        self.square = 0.0
         self.mean, self.variance = np.zeros(2), np.zeros(2)
 
     @property
@@ -60,10 +62,11 @@ class NetworkCritic(Stateful):
 
     def baseline(self, batch: Batch) -> Float[Array, "n T"]:
         """b(s_it, G_it, t) as it is now; 0 in the padding."""
-        found, mask = np.zeros(batch.rewards.shape), batch.mask
+        values = np.zeros(batch.rewards.shape)
+        mask = batch.mask
         if self.scale > 0:
-            found[mask] = self.scale * self.network.predict(self._inputs(batch))
-        return found
+            values[mask] = self.scale * self.network.predict(self._inputs(batch))
+        return values
 
     def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
         """Take the units of a batch into account and make ready to learn from parts of its steps."""

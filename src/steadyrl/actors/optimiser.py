@@ -28,7 +28,8 @@ class Optimiser(Stateful):
             raise ValueError(f"learning rate = {rate}: must be > 0 and finite")
         self._parameters: list[torch.Tensor] = [one for one in parameters if one.requires_grad]
         self.factor = 1.0  # what a schedule multiplies the rate by
-        self._rate, self._max_norm = float(rate), max_norm
+        self._rate = float(rate)
+        self._max_norm = max_norm
         self._adam = name == "adam"
         self.moments: dict[str, list[torch.Tensor]] = {}
         if self._adam:

@@ -48,7 +48,8 @@ class TableActor(Stateful):
         plain = options.optimiser == "sgd"
         own = options.value_rate or (value_factor * options.policy_rate if plain else VALUE_RATE)
         self._rates = (options.policy_rate, own)
-        self._schedule, self._factor = options.rate_schedule, 1.0
+        self._schedule = options.rate_schedule
+        self._factor = 1.0
         self.theta: Float[Array, "states actions"] = np.zeros((states, actions))
         self.value: Float[Array, " states"] = np.zeros(states)
         self.adam = TableAdam(self.theta.shape) if options.optimiser == "adam" else None
@@ -264,7 +265,8 @@ class TableCritic(Stateful):
 
     def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
         """Make ready to learn from parts of a batch's steps."""
-        self._states, self._targets = batch.observations[batch.mask], np.repeat(c, batch.lengths)
+        self._states = batch.observations[batch.mask]
+        self._targets = np.repeat(c, batch.lengths)
 
     def fit(self, part: Int[IntArray, " k"]) -> float:
         """b(s) goes a share of the way to the mean of c_i over the state's steps."""

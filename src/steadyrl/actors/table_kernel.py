@@ -48,7 +48,8 @@ def score(policy, states, actions, weights, lengths):
 @no_type_check
 def fit(table, states, targets, lengths, rate):
     """For each trajectory in turn one step by the gradient of (1/T) sum_t (table[s_t] - target_t)^2; the mean loss."""
-    slope, losses = np.empty(table.size), 0.0
+    slope = np.empty(table.size)
+    losses = 0.0
     for i in range(lengths.size):
         slope[:] = 0.0
         loss = 0.0

@@ -46,7 +46,7 @@ class MixtureOptions(TailOptions):
 
 
 @register
-class Mixture(Algorithm):
+class MixturePolicyGradient(Algorithm):
     """One run of the method."""
 
     name = "mixture"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from steadyrl.cli.returns_table import ACCEPTED, Table, listed, number, parse, shown
+from steadyrl.cli.returns_table import ACCEPTED, ReturnsTable, listed, number, parse, shown
 from steadyrl.ground.shapes import Array, Float
 
 
@@ -35,7 +35,7 @@ def _content(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _choose(table: Table, column: str | None) -> str:
+def _choose(table: ReturnsTable, column: str | None) -> str:
     """The name of the column: the one given, by name or else by number from 0, or the only one."""
     names = list(table.columns)
     if column is None and len(names) > 1:
@@ -47,7 +47,7 @@ def _choose(table: Table, column: str | None) -> str:
     raise ValueError(f"{table.file}: has no column {column!r}, choose one of: {listed(names)}")
 
 
-def _numbers(table: Table, name: str) -> Float[Array, " n"]:
+def _numbers(table: ReturnsTable, name: str) -> Float[Array, " n"]:
     cells = table.columns[name]
     if len(cells) == 0:
         raise ValueError(f"{table.file}: holds no returns, at least 2 are needed")

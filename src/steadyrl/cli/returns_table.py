@@ -15,7 +15,7 @@ DELIMITERS = ("\t", ";", ",")
 
 
 @dataclass(frozen=True)
-class Table:
+class ReturnsTable:
     """What a file holds: columns by name, and where in the file each row is (a line from 1, or an index from 0)."""
 
     file: str
@@ -28,7 +28,7 @@ class Table:
         raise ValueError(f"{self.file}, {self.unit} {self.places[row]}: {problem}")
 
 
-def parse(content: bytes, file: str, suffix: str) -> Table:
+def parse(content: bytes, file: str, suffix: str) -> ReturnsTable:
     """The suffix says what a file is; without a known one its first characters do."""
     if not content.strip():
         raise ValueError(f"{file}: is empty, at least 2 returns are needed")
@@ -52,7 +52,7 @@ def _text(content: bytes, file: str) -> str:
     return text
 
 
-def _from_delimited(text: str, file: str) -> Table:
+def _from_delimited(text: str, file: str) -> ReturnsTable:
     """Lines of fields; those that start with # are left out.
 
     A first line that begins blank (as pandas writes it) or has no number names the columns.
@@ -67,7 +67,7 @@ def _from_delimited(text: str, file: str) -> Table:
     if not rows[0][0] or all(number(field) is None for field in rows[0]):
         names = [field or f"column {k}" for k, field in enumerate(rows[0])]
         rows, lines = rows[1:], lines[1:]
-    table = Table(file, {name: [] for name in names}, "line", [k for k, _ in lines])
+    table = ReturnsTable(file, {name: [] for name in names}, "line", [k for k, _ in lines])
     if len(table.columns) < len(names):
         raise ValueError(f"{file}: two columns have the same name ({listed(names)}), rename one")
     for row, fields in enumerate(rows):
@@ -96,7 +96,7 @@ def _fields(line: str, delimiter: str | None) -> list[str]:
         return [line]
 
 
-def _from_json(text: str, file: str) -> Table:
+def _from_json(text: str, file: str) -> ReturnsTable:
     """A list of numbers, a list of objects, or an object of lists; one document a line is taken for jsonl."""
     try:
         document = json.loads(text)
@@ -113,10 +113,10 @@ def _from_json(text: str, file: str) -> Table:
         lists = {key: held for key, held in document.items() if isinstance(held, list)}
     if not lists:
         raise ValueError(f"{file}: holds no list (accepted: a list of numbers or of objects, an object of lists)")
-    return Table(file, lists, "index", range(max(map(len, lists.values()))))
+    return ReturnsTable(file, lists, "index", range(max(map(len, lists.values()))))
 
 
-def _from_json_lines(text: str, file: str) -> Table:
+def _from_json_lines(text: str, file: str) -> ReturnsTable:
     """One number or one object a line."""
     records, places = [], []
     for place, line in enumerate(io.StringIO(text), start=1):
@@ -129,17 +129,17 @@ def _from_json_lines(text: str, file: str) -> Table:
     return _from_records(records, file, "line", places)
 
 
-def _from_records(records: list[Any], file: str, unit: str, places: Sequence[int]) -> Table:
+def _from_records(records: list[Any], file: str, unit: str, places: Sequence[int]) -> ReturnsTable:
     if not any(isinstance(record, dict) for record in records):
-        return Table(file, {"0": records}, unit, places)
+        return ReturnsTable(file, {"0": records}, unit, places)
     for row, record in enumerate(records):
         if not isinstance(record, dict):
-            Table(file, {}, unit, places).fail(row, f"{shown(record)} is not an object, as other rows are")
+            ReturnsTable(file, {}, unit, places).fail(row, f"{shown(record)} is not an object, as other rows are")
     names = dict.fromkeys(name for record in records for name in record)
-    return Table(file, {name: [record.get(name) for record in records] for name in names}, unit, places)
+    return ReturnsTable(file, {name: [record.get(name) for record in records] for name in names}, unit, places)
 
 
-def _from_npy(content: bytes, file: str) -> Table:
+def _from_npy(content: bytes, file: str) -> ReturnsTable:
     """One dimension, two (columns by number), or a structured array (columns by name). Never unpickles."""
     try:
         array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
@@ -152,7 +152,7 @@ def _from_npy(content: bytes, file: str) -> Table:
         columns = {str(k): one.tolist() for k, one in enumerate(np.atleast_2d(array.T))}
     if not columns:
         raise ValueError(f"{file}: holds an array of shape {array.shape}, give one of shape (n,) or (n, columns)")
-    return Table(file, columns, "index", range(len(array)))
+    return ReturnsTable(file, columns, "index", range(len(array)))
 
 
 def number(cell: Any) -> float | None:

@@ -41,9 +41,9 @@ def check_count(name: str, value: object, least: int = 1, most: int | None = Non
 
 def check_choice(name: str, value: T, choices: Iterable[T]) -> T:
     """One of the choices."""
-    known = list(choices)
-    if value not in known:
-        close = difflib.get_close_matches(str(value), [c for c in known if isinstance(c, str)], n=1)
+    accepted = list(choices)
+    if value not in accepted:
+        close = difflib.get_close_matches(str(value), [c for c in accepted if isinstance(c, str)], n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise ValueError(f"{name} = {value!r}: {hint}must be one of {', '.join(map(str, known))}")
+        raise ValueError(f"{name} = {value!r}: {hint}must be one of {', '.join(map(str, accepted))}")
     return value

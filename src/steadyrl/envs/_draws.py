@@ -34,7 +34,8 @@ class RewardDraws:
         if seed is None:
             self._resets += 1
         else:
-            self._seed, self._resets = int(seed), 0
+            self._seed = int(seed)
+            self._resets = 0
         self._start()
 
     def draw(self) -> float:

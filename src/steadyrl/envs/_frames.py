@@ -40,8 +40,8 @@ def _picture(env: gym.Env[Any, Any], name: str) -> NDArray[np.uint8]:
 
 def _can_draw_mujoco() -> bool:
     """Is there an OpenGL that draws in memory? The first that works is chosen, unless MUJOCO_GL says which."""
-    chosen = os.environ.get("MUJOCO_GL")
-    for backend in (chosen,) if chosen else BACKENDS:
+    preference = os.environ.get("MUJOCO_GL")
+    for backend in (preference,) if preference else BACKENDS:
         if _works(backend):
             os.environ["MUJOCO_GL"] = backend
             return True

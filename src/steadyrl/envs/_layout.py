@@ -5,7 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-FREE, WALL, START, RED, GOAL = ".", "#", "S", "R", "G"
+FREE = "."
+WALL = "#"
+START = "S"
+RED = "R"
+GOAL = "G"
 CHARACTERS: Final = FREE + WALL + START + RED + GOAL
 MOVES: Final = ((-1, 0), (1, 0), (0, -1), (0, 1))
 """Up, down, left, right, as changes of (row, column)."""
@@ -33,7 +37,7 @@ def read_layout(layout: str | Path | Sequence[str] | None) -> Grid:
     """
     if layout is None:
         layout = DEFAULT
-    where = f"layout {layout}: " if isinstance(layout, Path) else "layout: "
+    prefix = f"layout {layout}: " if isinstance(layout, Path) else "layout: "
     text = _read(layout) if isinstance(layout, Path) else layout
     lines = text.splitlines() if isinstance(text, str) else list(text)
     numbered = [(number, line) for number, line in enumerate(lines, start=1)]
@@ -42,15 +46,15 @@ def read_layout(layout: str | Path | Sequence[str] | None) -> Grid:
     while numbered and not numbered[-1][1].strip():
         del numbered[-1]
     if not numbered:
-        raise ValueError(f"{where}is empty: give rows of the characters {_accepted()}")
+        raise ValueError(f"{prefix}is empty: give rows of the characters {_accepted()}")
     count = sum(len(line) - line.count(" ") for _, line in numbered)
     if count > MOST_CELLS:
-        raise ValueError(f"{where}has {count} cells: must have {MOST_CELLS} at the most")
+        raise ValueError(f"{prefix}has {count} cells: must have {MOST_CELLS} at the most")
     try:
         grid = _rows(numbered)
         _check_cells(grid, first=numbered[0][0])
     except ValueError as error:
-        raise ValueError(f"{where}{error}") from None
+        raise ValueError(f"{prefix}{error}") from None
     return grid
 
 

@@ -15,10 +15,18 @@ CELL: Final = 72
 FINE: Final = 3
 """Everything is drawn three times as large and shrunk, for smooth edges."""
 
-PAPER, LINES, WALLS = "#f7f6f2", "#dedbd2", "#3d4451"
-REDS, RED_MARK = "#e4574c", "#ffffff"
-GREENS, FLAG, POLE = "#cfe8cf", "#2f9e58", "#2b3a32"
-AGENT, AGENT_RIM, TRAIL, STARTS = "#2f6fde", "#ffffff", "#9dbcf2", "#b9b5a9"
+PAPER = "#f7f6f2"
+LINES = "#dedbd2"
+WALLS = "#3d4451"
+REDS = "#e4574c"
+RED_MARK = "#ffffff"
+GREENS = "#cfe8cf"
+FLAG = "#2f9e58"
+POLE = "#2b3a32"
+AGENT = "#2f6fde"
+AGENT_RIM = "#ffffff"
+TRAIL = "#9dbcf2"
+STARTS = "#b9b5a9"
 
 Box = tuple[float, float, float, float]
 

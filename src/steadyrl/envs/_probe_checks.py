@@ -30,75 +30,75 @@ def check_spaces(env: gym.Env[Any, Any]) -> None:
         warnings.warn(f"{env}: action_space {actions} is unbounded: actions may grow without limit", stacklevel=4)
 
 
-def check_reset(result: Any, where: str) -> Any:
+def check_reset(result: Any, place: str) -> Any:
     """The observation of what `reset` returned."""
     if not isinstance(result, tuple) or len(result) != 2:
-        raise BrokenEnvironmentError(f"{where}: got {_describe(result)}, expected the tuple (observation, info)")
+        raise BrokenEnvironmentError(f"{place}: got {_describe(result)}, expected the tuple (observation, info)")
     observation, info = result
-    _check_info(info, where)
+    _check_info(info, place)
     return observation
 
 
-def check_step(result: Any, where: str) -> tuple[Any, float, bool, bool]:
+def check_step(result: Any, place: str) -> tuple[Any, float, bool, bool]:
     """Observation, reward, terminated and truncated of what `step` returned; the observation is yet unchecked."""
     if not isinstance(result, tuple) or len(result) != 5:
         expected = "expected the tuple (observation, reward, terminated, truncated, info)"
-        raise BrokenEnvironmentError(f"{where}: got {_describe(result)}, {expected}")
+        raise BrokenEnvironmentError(f"{place}: got {_describe(result)}, {expected}")
     observation, reward, terminated, truncated, info = result
     if isinstance(reward, bool | np.bool_) or not isinstance(reward, numbers.Real):
-        raise BrokenEnvironmentError(f"{where}: reward: got {_describe(reward)}, expected a real number")
+        raise BrokenEnvironmentError(f"{place}: reward: got {_describe(reward)}, expected a real number")
     if not np.isfinite(float(reward)):
-        raise BrokenEnvironmentError(f"{where}: reward: got {reward}, expected a finite number")
+        raise BrokenEnvironmentError(f"{place}: reward: got {reward}, expected a finite number")
     for name, flag in (("terminated", terminated), ("truncated", truncated)):
         if not isinstance(flag, bool | np.bool_):
-            raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(flag)}, expected True or False")
-    _check_info(info, where)
+            raise BrokenEnvironmentError(f"{place}: {name}: got {_describe(flag)}, expected True or False")
+    _check_info(info, place)
     return observation, float(reward), bool(terminated), bool(truncated)
 
 
-def check_observation(observation: Any, space: spaces.Space[Any], where: str, name: str = "observation") -> None:
+def check_observation(observation: Any, space: spaces.Space[Any], place: str, name: str = "observation") -> None:
     """The observation has the type, shape and dtype its space declares, and finite numbers."""
     if isinstance(space, spaces.Dict):
         if not isinstance(observation, dict) or observation.keys() != space.keys():
             keys = ", ".join(space.keys())
-            raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected a dict of {keys}")
+            raise BrokenEnvironmentError(f"{place}: {name}: got {_describe(observation)}, expected a dict of {keys}")
         for key, part in space.items():
-            check_observation(observation[key], part, where, f"{name}[{key!r}]")
+            check_observation(observation[key], part, place, f"{name}[{key!r}]")
     elif isinstance(space, spaces.Tuple):
         if not isinstance(observation, tuple) or len(observation) != len(space.spaces):
             expected = f"a tuple of {len(space.spaces)} values"
-            raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected {expected}")
+            raise BrokenEnvironmentError(f"{place}: {name}: got {_describe(observation)}, expected {expected}")
         for k, part in enumerate(space.spaces):
-            check_observation(observation[k], part, where, f"{name}[{k}]")
+            check_observation(observation[k], part, place, f"{name}[{k}]")
     elif isinstance(space, spaces.Discrete):
         if not space.contains(observation):
-            raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected one of {space}")
+            raise BrokenEnvironmentError(f"{place}: {name}: got {_describe(observation)}, expected one of {space}")
     else:
-        _check_array(observation, space, where, name)
+        _check_array(observation, space, place, name)
         if not isinstance(space, spaces.Box) and not space.contains(observation):
-            raise BrokenEnvironmentError(f"{where}: {name}: got {observation}, expected one of {space}")
+            raise BrokenEnvironmentError(f"{place}: {name}: got {observation}, expected one of {space}")
 
 
-def _check_array(observation: Any, space: spaces.Space[Any], where: str, name: str) -> None:
+def _check_array(observation: Any, space: spaces.Space[Any], place: str, name: str) -> None:
     if not isinstance(observation, np.ndarray):
-        raise BrokenEnvironmentError(f"{where}: {name}: got {_describe(observation)}, expected a NumPy array")
+        raise BrokenEnvironmentError(f"{place}: {name}: got {_describe(observation)}, expected a NumPy array")
     if observation.shape != space.shape:
-        raise BrokenEnvironmentError(f"{where}: {name}: got shape {observation.shape}, expected {space.shape}")
+        raise BrokenEnvironmentError(f"{place}: {name}: got shape {observation.shape}, expected {space.shape}")
     if space.dtype is not None and not np.can_cast(observation.dtype, space.dtype):
         raise BrokenEnvironmentError(
-            f"{where}: {name}: got dtype {observation.dtype}, expected {space.dtype}: return "
+            f"{place}: {name}: got dtype {observation.dtype}, expected {space.dtype}: return "
             f"observation.astype({space.dtype}), or declare the space with dtype {observation.dtype}"
         )
     bad = np.argwhere(~np.isfinite(observation))
     if len(bad):
         index = tuple(int(k) for k in bad[0])
         entry = f"{name}[{', '.join(map(str, index))}]"
-        raise BrokenEnvironmentError(f"{where}: {entry}: got {observation[index]}, expected a finite number")
+        raise BrokenEnvironmentError(f"{place}: {entry}: got {observation[index]}, expected a finite number")
 
 
-def _check_info(info: Any, where: str) -> None:
+def _check_info(info: Any, place: str) -> None:
     if not isinstance(info, dict):
-        raise BrokenEnvironmentError(f"{where}: info: got {_describe(info)}, expected a dict")
+        raise BrokenEnvironmentError(f"{place}: info: got {_describe(info)}, expected a dict")
 
 
 def _describe(value: Any) -> str:

@@ -115,5 +115,8 @@ def quantile_of(kind: int, a: Float[Array, " k"], u: float) -> float:
     piece = 0
     while u > a[piece + 1]:
         piece += 4
-    below, upto, low, high = a[piece], a[piece + 1], a[piece + 2], a[piece + 3]
+    below = a[piece]
+    upto = a[piece + 1]
+    low = a[piece + 2]
+    high = a[piece + 3]
     return min(high, low + (high - low) * ((u - below) / (upto - below)))

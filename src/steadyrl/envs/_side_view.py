@@ -13,13 +13,21 @@ from PIL import Image, ImageDraw, ImageFont
 
 from steadyrl.envs.risky import Above, Below, RiskyRegion, layers
 
-WIDTH, HEIGHT, FINE = 480, 360, 2
+WIDTH = 480
+HEIGHT = 360
+FINE = 2
 ON_GROUND, ON_RAIL = 3.6, 2.6
 """Metres from the left to the right edge: followed on the ground, still on a rail."""
-PLANE, SPHERE, CAPSULE = 0, 2, 3
+PLANE = 0
+SPHERE = 2
+CAPSULE = 3
 """MuJoCo's numbers of the kinds of geoms."""
 
-SKY, GROUND, LINES, TEXT, RISKY = "#f7f6f2", "#e4e1d8", "#c9c5b9", "#8b877b", "#f8dcd8"
+SKY = "#f7f6f2"
+GROUND = "#e4e1d8"
+LINES = "#c9c5b9"
+TEXT = "#8b877b"
+RISKY = "#f8dcd8"
 PARTS: Final = ("#4c78a8", "#72a0cf", "#33475c", "#8fb8a8", "#5d9c86", "#3e7a66", "#e0b07a", "#c98f4f", "#a36d2f")
 
 Point = tuple[float, float]
@@ -47,7 +55,8 @@ class _View:
     """Where a point of the world is in a picture `width` metres wide around `x`; height 0 is three quarters down."""
 
     def __init__(self, x: float, width: float) -> None:
-        self.x, self.scale = x, WIDTH * FINE / width
+        self.x = x
+        self.scale = WIDTH * FINE / width
 
     def point(self, position: Any) -> Point:
         """Pixels of a position (x, y, z)."""
@@ -70,10 +79,10 @@ def _draw_bar(draw: ImageDraw.ImageDraw, ends: list[Point], radius: float, colou
 
 def _draw_risky(draw: ImageDraw.ImageDraw, env: gym.Env[Any, Any], view: _View) -> None:
     for layer in layers(env):
-        where = layer.where if isinstance(layer, RiskyRegion) else None
-        if isinstance(where, Above | Below) and where.index == 0:
-            edge = min(max(view.across(where.threshold), -1.0), WIDTH * FINE + 1.0)
-            left, right = (edge, WIDTH * FINE) if isinstance(where, Above) else (-1.0, edge)
+        region = layer.where if isinstance(layer, RiskyRegion) else None
+        if isinstance(region, Above | Below) and region.index == 0:
+            edge = min(max(view.across(region.threshold), -1.0), WIDTH * FINE + 1.0)
+            left, right = (edge, WIDTH * FINE) if isinstance(region, Above) else (-1.0, edge)
             draw.rectangle((left, 0, right, HEIGHT * FINE), fill=RISKY)
 
 

@@ -15,7 +15,10 @@ SUFFIXES: Final = (".gif", ".mp4")
 STRIP: Final = 30
 """Height of the caption, in pixels."""
 
-PAPER, TEXT, RISKY, ON_RISKY = "#e9ebee", "#33383f", "#e4574c", "#ffffff"
+PAPER = "#e9ebee"
+TEXT = "#33383f"
+RISKY = "#e4574c"
+ON_RISKY = "#ffffff"
 FASTEST: Final = 50
 """Pictures a second that a GIF can show: its clock ticks in hundredths, and viewers slow down below two."""
 

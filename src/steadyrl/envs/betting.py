@@ -20,7 +20,8 @@ class Betting(FiniteEnv):
 
     def __init__(self, rounds: int = 5, win: float = 0.6) -> None:
         """So many `rounds`; `win` is the chance of each."""
-        chance, last = check_share("win", win), check_count("rounds", rounds, most=8)
+        chance = check_share("win", win)
+        last = check_count("rounds", rounds, most=8)
         coins = np.arange(PURSE * 2**last + 1)[:, None]
         stake = -(-coins * np.arange(SHARES + 1) // SHARES)
         after = np.stack([np.minimum(coins + stake, len(coins) - 1), coins - stake], axis=-1)

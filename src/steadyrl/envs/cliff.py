@@ -7,7 +7,8 @@ from steadyrl.envs.finite import Finite, FiniteEnv
 
 ROWS, COLUMNS = 4, 8
 MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))
-FALL, STEP = -15, -1
+FALL = -15
+STEP = -1
 
 
 class Cliff(FiniteEnv):

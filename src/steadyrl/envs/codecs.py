@@ -55,14 +55,16 @@ class ActionCodec:
 
     def __init__(self, space: spaces.Space[Any]) -> None:
         check_action_space(space)
-        self.space, self.batch_space = space, _from_zero(space)
+        self.space = space
+        self.batch_space = _from_zero(space)
         self._counts, self._start = categories(space)
 
     def decode(self, actions: Any) -> Any:
         """One action or many, as the environment takes them."""
         if self.batch_space is self.space:
             return actions
-        index, shape = np.asarray(actions), self.space.shape or ()
+        index = np.asarray(actions)
+        shape = self.space.shape or ()
         if ((index < 0) | (index >= self._counts.reshape(shape))).any():
             raise ValueError(f"action {index}: must be in {self.batch_space}, counted from 0")
         return np.asarray(index + self._start.reshape(shape), dtype=np.dtype(self.space.dtype))
@@ -72,7 +74,8 @@ class _Part:
     """One leaf of a tree of observations, or the only one."""
 
     def __init__(self, path: Path, space: spaces.Space[Any]) -> None:
-        self.path, self.space = path, space
+        self.path = path
+        self.space = space
         self.shape: tuple[int, ...] = tuple(space.shape or ())
         self.counts, self.start = categories(space)
         self.size = int(self.counts.sum()) if self.counts.size else int(np.prod(self.shape, dtype=np.int64))

@@ -56,7 +56,8 @@ def distribution(task: Finite, policy: Int[IntArray, "T S"]) -> Float[Array, " W
     for actions in policy:
         after = np.where(task.over[:, None], reached, 0.0)
         for state in np.flatnonzero(reached.any(axis=1) & ~task.over):
-            following, earned = task.following[state, actions[state]], task.earned[state, actions[state]]
+            following = task.following[state, actions[state]]
+            earned = task.earned[state, actions[state]]
             for chance, next_state, units in zip(task.chances, following, earned, strict=True):
                 after[next_state] += chance * np.roll(reached[state], units)  # nothing ever reaches the ends
         reached = after
@@ -92,7 +93,10 @@ class FiniteEnv(gym.Env[int, int]):
         )
         self.action_space: spaces.Space[Any] = spaces.Discrete(actions)
         self._levels = np.cumsum(task.chances)[:-1]
-        self._state, self._steps, self._risks, self._over = task.start, 0, 0, True
+        self._state = task.start
+        self._steps = 0
+        self._risks = 0
+        self._over = True
 
     @property
     def max_episode_steps(self) -> int:
@@ -102,7 +106,10 @@ class FiniteEnv(gym.Env[int, int]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
         """Begin an episode."""
         super().reset(seed=seed, options=options)
-        self._state, self._steps, self._risks, self._over = self.task.start, 0, 0, False
+        self._state = self.task.start
+        self._steps = 0
+        self._risks = 0
+        self._over = False
         return self._observation(), {}
 
     def step(self, action: int | np.int64) -> tuple[int, float, bool, bool, dict[str, Any]]:
@@ -111,7 +118,8 @@ class FiniteEnv(gym.Env[int, int]):
             raise gym.error.ResetNeeded("the episode is over or has not begun: call reset() first")
         if not self.action_space.contains(action):
             raise ValueError(f"action = {action!r}: must be in {self.action_space}")
-        task, choice = self.task, (self._state, int(action))
+        task = self.task
+        choice = (self._state, int(action))
         chance = int(np.searchsorted(self._levels, self.np_random.random(), side="right"))
         reward = task.unit * float(task.earned[choice][chance])
         risky = bool(task.risky[choice])

@@ -27,8 +27,10 @@ class EitherWay(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, weight=weight, forward=forward)
         super().__init__(env)
         cheetah: Any = env.unwrapped
-        self.weight, self.forward = weight, forward
-        self._x, self._dt = 0.0, float(cheetah.dt)
+        self.weight = weight
+        self.forward = forward
+        self._x = 0.0
+        self._dt = float(cheetah.dt)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
@@ -39,7 +41,8 @@ class EitherWay(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """A step of the cheetah, its forward reward replaced and its control cost kept."""
         observation, _, terminated, truncated, info = self.env.step(action)
-        before, self._x = self._x, float(observation[0])
+        before = self._x
+        self._x = float(observation[0])
         forward = self.weight * (advance(self.forward, before, self._x) / self._dt)
         reward = forward + float(info["reward_ctrl"])
         return observation, reward, terminated, truncated, {**info, "reward_forward": forward}

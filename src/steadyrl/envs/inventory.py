@@ -5,10 +5,14 @@ import numpy as np
 from steadyrl.envs._checks import check_count, check_share
 from steadyrl.envs.finite import Finite, FiniteEnv
 
-SHELF, LARGEST_ORDER = 16, 10
+SHELF = 16
+LARGEST_ORDER = 10
 USUAL = (2, 3, 4)
 RUSH = 14
-PRICE, COST, HOLDING, MISSING = 10, 4, 1, 10
+PRICE = 10
+COST = 4
+HOLDING = 1
+MISSING = 10
 """In halves: what one sells for and costs, what one that is left over costs, and one that is missing."""
 
 
@@ -25,17 +29,17 @@ class Inventory(FiniteEnv):
         chance = check_share("rush", rush)
         demand = np.array([*USUAL, RUSH])
         stock = np.arange(SHELF + 1)[:, None, None]
-        held = np.minimum(stock + np.arange(LARGEST_ORDER + 1)[None, :, None], SHELF)
-        left = np.maximum(held - demand, 0)
-        missing = np.maximum(demand - held, 0)
+        shelf = np.minimum(stock + np.arange(LARGEST_ORDER + 1)[None, :, None], SHELF)
+        leftover = np.maximum(shelf - demand, 0)
+        missing = np.maximum(demand - shelf, 0)
         super().__init__(
             Finite(
                 horizon=check_count("weeks", weeks),
                 start=0,
                 chances=np.array([(1.0 - chance) / len(USUAL)] * len(USUAL) + [chance]),
-                following=left,
-                earned=PRICE * (held - left) - COST * (held - stock) - HOLDING * left - MISSING * missing,
-                risky=held[:, :, 0] < RUSH,
+                following=leftover,
+                earned=PRICE * (shelf - leftover) - COST * (shelf - stock) - HOLDING * leftover - MISSING * missing,
+                risky=shelf[:, :, 0] < RUSH,
                 over=np.zeros(SHELF + 1, np.bool_),
                 unit=0.5,
             )

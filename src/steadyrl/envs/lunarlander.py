@@ -46,7 +46,8 @@ class LanderReport(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def _report(self, observation: Any, terminated: bool) -> dict[str, Any]:
         base: Any = self.unwrapped
         legs = any(touches_ground(leg) for leg in base.legs)
-        side, landed = "left" if observation[0] < 0 else "right", terminated and not base.lander.awake
+        side = "left" if observation[0] < 0 else "right"
+        landed = terminated and not base.lander.awake
         return {
             "side": side,
             "landed": landed,

@@ -15,7 +15,8 @@ from steadyrl.envs._layout import FREE, GOAL, MOVES, RED, START, Grid, cells, ne
 from steadyrl.envs.noise import NOISES, Noise, Sampler
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 
-STEP_REWARD, GOAL_REWARD = -1.0, 10.0
+STEP_REWARD = -1.0
+GOAL_REWARD = 10.0
 ACTIONS = ("up", "down", "left", "right")
 LONGEST = 100_000
 """Moves of an episode, at the most."""
@@ -52,12 +53,12 @@ def maze_spec(
     next_state = np.empty((rows * columns, len(MOVES)), dtype=np.int64)
     entered = np.full(next_state.shape, FREE)
     for state in range(rows * columns):
-        here = divmod(state, columns)
+        cell = divmod(state, columns)
         for action in range(len(MOVES)):
-            there = neighbour(grid, here, action)
-            next_state[state, action] = there[0] * columns + there[1]
-            if there != here:
-                entered[state, action] = grid[there[0]][there[1]]
+            target = neighbour(grid, cell, action)
+            next_state[state, action] = target[0] * columns + target[1]
+            if target != cell:
+                entered[state, action] = grid[target[0]][target[1]]
     is_red, is_goal = entered == RED, entered == GOAL
     reward = np.where(is_red, 0.0, np.where(is_goal, check_finite("goal_reward", goal_reward), STEP_REWARD))
     for table in (next_state, reward, is_red, is_goal):
@@ -123,7 +124,8 @@ class MazeEnv(gym.Env[int, int]):
         return self.maze.max_steps
 
     def _begin(self) -> None:
-        self._state, self._trail = self.maze.start, list[int]()
+        self._state = self.maze.start
+        self._trail = list[int]()
         self._steps = self._reds = 0
         self._over = False
 
@@ -143,7 +145,8 @@ class MazeEnv(gym.Env[int, int]):
         if not self.action_space.contains(action):
             raise ValueError(f"action = {action!r}: must be 0, 1, 2 or 3 ({', '.join(ACTIONS)})")
         move = (self._state, int(action))
-        red, terminated = bool(self.maze.is_red[move]), bool(self.maze.is_goal[move])
+        red = bool(self.maze.is_red[move])
+        terminated = bool(self.maze.is_goal[move])
         reward = float(self.maze.reward[move]) + (self.reward_draws.draw() if red else 0.0)
         self._trail.append(self._state)
         self._state = int(self.maze.next_state[move])

@@ -170,8 +170,8 @@ class Mixture(_Encoded):
             if not isinstance(component, Uniform):
                 raise ValueError(f"Mixture: components[{i}] = {component!r}: must be a Uniform")
         if not self.components or len(self.components) != len(self.probabilities):
-            given = f"{len(self.components)} components and {len(self.probabilities)} probabilities"
-            raise ValueError(f"Mixture: {given}: give one probability for each component, and at least one component")
+            counts = f"{len(self.components)} components and {len(self.probabilities)} probabilities"
+            raise ValueError(f"Mixture: {counts}: give one probability for each component, and at least one component")
         for i, p in enumerate(self.probabilities):
             check_finite(f"Mixture: probabilities[{i}]", p, least=0.0)
         if not math.isclose(math.fsum(self.probabilities), 1.0, abs_tol=1e-9):

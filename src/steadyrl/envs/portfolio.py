@@ -26,7 +26,8 @@ class Portfolio(FiniteEnv):
         """`change` is the chance that the regime changes after a quarter."""
         changes = check_share("change", change)
         wild = np.arange(UNITS + 1)[None, :, None]
-        is_bad, is_changed = np.array([0, 1, 0, 1]), np.array([False, False, True, True])
+        is_bad = np.array([0, 1, 0, 1])
+        is_changed = np.array([False, False, True, True])
         earned = wild * WILD[:, None, is_bad] + (UNITS - wild) * SAFE
         regime = np.arange(2)[:, None, None]
         super().__init__(

@@ -86,15 +86,15 @@ def _probe(
     _warn_of_running_statistics(env)
     first = _play(env, 0, max_steps, seed)
     for episode in range(1, episodes):
-        again = _play(env, episode, max_steps, seed)
-        difference = _difference(first, again)
+        replay = _play(env, episode, max_steps, seed)
+        difference = _difference(first, replay)
         if difference is None:
             continue
-        where = f"{env}: episode {episode}, {difference} than in episode 0, with the same seed and the same actions"
+        message = f"{env}: episode {episode}, {difference} than in episode 0, with the same seed and the same actions"
         if make_another is None or not _repeats_when_new(make_another, first, max_steps, seed):
-            raise BrokenEnvironmentError(f"{where}: expected the same; draw every random number from self.np_random")
+            raise BrokenEnvironmentError(f"{message}: expected the same; draw every random number from self.np_random")
         warnings.warn(
-            f"{where}; a new environment gives the same: reset(seed=...) leaves something of the episode before, so "
+            f"{message}; a new environment gives the same: reset(seed=...) leaves something of the episode before, so "
             "episodes depend on what was played earlier",
             stacklevel=3,
         )
@@ -128,17 +128,17 @@ def _repeats_when_new(make_another: Callable[[], gym.Env[Any, Any]], first: Epis
 
 
 def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Episode:
-    where = f"{env}: episode {episode}"
+    place = f"{env}: episode {episode}"
     actions = deepcopy(env.action_space)
     actions.seed(seed)
-    observation = check_reset(_call(f"{where}, reset", env.reset, seed=seed), f"{where}, reset")
-    check_observation(observation, env.observation_space, f"{where}, reset")
+    observation = check_reset(_call(f"{place}, reset", env.reset, seed=seed), f"{place}, reset")
+    check_observation(observation, env.observation_space, f"{place}, reset")
     record: Episode = [("reset gave another observation", _digest(observation))]
     for t in range(1, max_steps + 1):
-        here = f"{where}, step {t}"
-        result = _call(here, env.step, actions.sample())
-        observation, reward, terminated, truncated = check_step(result, here)
-        check_observation(observation, env.observation_space, here)
+        step = f"{place}, step {t}"
+        result = _call(step, env.step, actions.sample())
+        observation, reward, terminated, truncated = check_step(result, step)
+        check_observation(observation, env.observation_space, step)
         record += [
             (f"step {t} gave another observation", _digest(observation)),
             (f"step {t} gave another reward ({reward})", reward),
@@ -148,22 +148,22 @@ def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Ep
         if terminated or truncated:
             return record
     raise BrokenEnvironmentError(
-        f"{where}: no end after {max_steps} steps: expected terminated or truncated to become True; "
+        f"{place}: no end after {max_steps} steps: expected terminated or truncated to become True; "
         "wrap the environment in gymnasium.wrappers.TimeLimit"
     )
 
 
-def _call(where: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _call(place: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
     except BREAKDOWNS as error:
-        raise BrokenEnvironmentError(f"{where}: raised {type(error).__name__}: {error}") from error
+        raise BrokenEnvironmentError(f"{place}: raised {type(error).__name__}: {error}") from error
 
 
-def _difference(first: Episode, again: Episode) -> str | None:
-    for (_, expected), (what, got) in zip(first, again, strict=False):
-        if expected != got:
-            return what
+def _difference(first: Episode, replay: Episode) -> str | None:
+    for (_, expected), (description, value) in zip(first, replay, strict=False):
+        if expected != value:
+            return description
     return None
 
 

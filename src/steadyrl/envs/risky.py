@@ -95,7 +95,10 @@ class RiskyRegion(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
                 "give max_steps (a number that is never reached, if every episode ends by itself)"
             )
         super().__init__(env)
-        self.where, self.noise, self.when, self.name = where, noise, when, name
+        self.where = where
+        self.noise = noise
+        self.when = when
+        self.name = name
         self.reward_draws = RewardDraws(noise, level=sum("reward_draws" in vars(layer) for layer in layers(env)))
         self._steps = self._risky_steps = 0
 
@@ -117,8 +120,8 @@ class RiskyRegion(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         readings: dict[str, Any] = {"risky": risky, "reward_noise": noise}
         if over:
             readings |= self._outcome(info)
-        named = {self.name: dict(readings)} if self.name else {}
-        return observation, float(reward) + noise, terminated, truncated, {**info, **readings, **named}
+        by_name = {self.name: dict(readings)} if self.name else {}
+        return observation, float(reward) + noise, terminated, truncated, {**info, **readings, **by_name}
 
     def _outcome(self, info: dict[str, Any]) -> dict[str, Any]:
         share = self._risky_steps / (self._steps if self.when == "step" else 1)
@@ -131,7 +134,7 @@ class RiskyRegion(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
 def layers(env: gym.Env[Any, Any]) -> list[gym.Env[Any, Any]]:
     """The environment's wrappers from the outside in, and the bare environment last."""
-    found = [env]
-    while isinstance(found[-1], gym.Wrapper):
-        found.append(found[-1].env)
-    return found
+    chain = [env]
+    while isinstance(chain[-1], gym.Wrapper):
+        chain.append(chain[-1].env)
+    return chain

@@ -68,26 +68,27 @@ def _space(description: Any, most: int, depth: int) -> tuple[spaces.Space[Any], 
 def _tree(kind: str, parts: Any, most: int, depth: int) -> tuple[spaces.Space[Any], int]:
     if depth >= DEEPEST:
         raise ValueError(f"a tree of spaces: must be at most {DEEPEST} deep")
-    made, size = [], 1
+    members = []
+    size = 1
     for part in parts:
         key, inner = part if kind == "Dict" else ("", part)
         if not isinstance(key, str):
             raise ValueError(f"key {key!r}: must be a string")
         space, values = _space(inner, most - size, depth + 1)
         size = _whole("spaces", size + values, most)
-        made.append((key, space))
+        members.append((key, space))
     if kind == "Tuple":
-        return spaces.Tuple([space for _, space in made]), size
-    if len({key for key, _ in made}) < len(made):
+        return spaces.Tuple([space for _, space in members]), size
+    if len({key for key, _ in members}) < len(members):
         raise ValueError("a Dict with the same key twice")
-    return spaces.Dict(made), size  # pairs stay in their order
+    return spaces.Dict(members), size  # pairs stay in their order
 
 
 def _bounds(values: NDArray[Any]) -> Any:
     """One number where all are equal."""
     flat = values.reshape(-1)
-    chosen = flat[:1] if (flat == flat[:1]).all() else flat
-    numbers = [value if np.isfinite(value) else str(value) for value in chosen.tolist()]
+    bounds = flat[:1] if (flat == flat[:1]).all() else flat
+    numbers = [value if np.isfinite(value) else str(value) for value in bounds.tolist()]
     return numbers[0] if len(numbers) == 1 else numbers
 
 

@@ -18,7 +18,8 @@ class TwoRoads(FiniteEnv):
 
     def __init__(self, days: int = 5, jam: float = 0.1, jam_minutes: int = 110) -> None:
         """A commute of so many `days`; `jam` is the chance of a jam, each day anew."""
-        chance, jammed = check_share("jam", jam), check_count("jam_minutes", jam_minutes)
+        chance = check_share("jam", jam)
+        jammed = check_count("jam_minutes", jam_minutes)
         minutes = [[MOTORWAY_MINUTES, MOTORWAY_MINUTES, jammed, jammed], [*SIDE_ROAD_MINUTES, *SIDE_ROAD_MINUTES]]
         super().__init__(
             Finite(

@@ -100,8 +100,8 @@ def coefficients(
     >>> import numpy as np, steadyrl
     >>> c = steadyrl.coefficients("gini_deviation", np.array([1.0, 2.0, 4.0]))
     """
-    chosen = get(estimator) if isinstance(estimator, str) else estimator
-    return chosen.coefficients(measure, returns, weights, rng)
+    method = get(estimator) if isinstance(estimator, str) else estimator
+    return method.coefficients(measure, returns, weights, rng)
 
 
 __all__ = ["Estimator", "NamedEstimator", "Parts", "coefficients", "get", "influence", "jackknife", "names", "paper"]

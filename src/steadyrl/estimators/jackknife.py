@@ -40,10 +40,10 @@ def coefficients(
 def _values_without_each(measure: Measure, rows: Float[Array, "rows n"]) -> Float[Array, "rows n"]:
     """The value of each row without each of its returns, in chunks of bounded memory."""
     n = rows.shape[-1]
-    kept = np.arange(n - 1)
+    positions = np.arange(n - 1)
     out = np.empty_like(rows)
     for i in np.array_split(np.arange(n), -(-n * n // CHUNK)):
-        others = kept + (kept >= i[:, None])
+        others = positions + (positions >= i[:, None])
         step = max(1, CHUNK // others.size)
         for start in range(0, len(rows), step):
             out[start : start + step, i] = measure.value(rows[start : start + step, others])

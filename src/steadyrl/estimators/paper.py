@@ -44,9 +44,9 @@ def coefficients(
     Shape: (n,), or (..., n) for a batch. Edge cases: all equal gives 0, where the print gives noise (which it needs to
     stay unbiased on a law with few values); a half too small for the measure is a ValueError with the minimum n.
     """
-    chosen = get(measure)
-    s, z, (own, of_mean) = _scaled(chosen, returns, weights, rng, bound, mmd_sign, mmd_ties, self_normalised)
-    return _rescaled(s, own + of_mean * z, chosen, _degree(chosen))
+    resolved = get(measure)
+    s, z, (own, of_mean) = _scaled(resolved, returns, weights, rng, bound, mmd_sign, mmd_ties, self_normalised)
+    return _rescaled(s, own + of_mean * z, resolved, _degree(resolved))
 
 
 def parts(
@@ -64,10 +64,10 @@ def parts(
 
     `coefficients` is `own + of_mean * returns`. Only for measures that need double sampling is `of_mean` not 0.
     """
-    chosen = get(measure)
-    s, _, (own, of_mean) = _scaled(chosen, returns, weights, rng, bound, mmd_sign, mmd_ties, self_normalised)
-    degree = _degree(chosen)
-    return Parts(_rescaled(s, own, chosen, degree), _rescaled(s, of_mean, chosen, degree - 1))
+    resolved = get(measure)
+    s, _, (own, of_mean) = _scaled(resolved, returns, weights, rng, bound, mmd_sign, mmd_ties, self_normalised)
+    degree = _degree(resolved)
+    return Parts(_rescaled(s, own, resolved, degree), _rescaled(s, of_mean, resolved, degree - 1))
 
 
 def _scaled(

@@ -76,8 +76,8 @@ def check_entries(folder: Path, names: Iterable[str] | None = None) -> None:
     if not folder.is_dir():
         return
     with on_disk(folder), os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
+        listing = sorted(entries, key=lambda entry: entry.name)
+    for entry in listing:
         plain = entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
         if not plain and (names is None or entry.name in names):
             kind = "a symbolic link" if entry.is_symlink() else "a pipe or a device"

@@ -103,22 +103,22 @@ def with_default(owner: type, name: str, default: Any) -> Any:
 
 def options_of(owner: type, defaults: Mapping[str, Any] | None = None) -> dict[str, Option]:
     """The options of a dataclass by name, with other defaults for some of them."""
-    declared = dict(_declared(owner))
-    changed = {name: value for name, value in (defaults or {}).items() if name in declared}
-    return declared | {name: dataclasses.replace(declared[name], default=value) for name, value in changed.items()}
+    options = dict(_declared(owner))
+    changed = {name: value for name, value in (defaults or {}).items() if name in options}
+    return options | {name: dataclasses.replace(options[name], default=value) for name, value in changed.items()}
 
 
 def check(options: Any) -> None:
     """Refuse a dataclass of options that holds a wrong value (ValueError); for one who makes it by hand."""
-    for name, declared in options_of(type(options)).items():
-        problem = declared.problem(getattr(options, name))
+    for name, entry in options_of(type(options)).items():
+        problem = entry.problem(getattr(options, name))
         if problem is not None:
             raise ValueError(problem)
 
 
-def unknown(name: str, known: Iterable[str]) -> str:
+def unknown(name: str, choices: Iterable[str]) -> str:
     """The complaint about an option that does not exist, with the one that was probably meant."""
-    names = list(known)
+    names = list(choices)
     close = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names)}"
     return f"unknown field {name!r}: {hint}"

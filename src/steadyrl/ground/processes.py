@@ -39,12 +39,12 @@ class Raised:
 
 def in_processes(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> Iterator[R]:
     """function(task) for every task, as they are finished. Leaving the loop, by an interrupt too, stops the workers."""
-    for found in outcomes(function, deque(tasks), workers=workers):
-        if found is None:
+    for outcome in outcomes(function, deque(tasks), workers=workers):
+        if outcome is None:
             continue
-        if isinstance(found[1], Died):
+        if isinstance(outcome[1], Died):
             raise ChildProcessError("a worker process died: run the same command again to go on where it stopped")
-        yield found[1]
+        yield outcome[1]
 
 
 def outcomes(
@@ -56,10 +56,10 @@ def outcomes(
     """
     pool = Pool(function, workers)
     try:
-        for found in pool.outcomes(tasks, tick):
-            if found is not None and isinstance(found[1], Raised):
-                raise found[1].error
-            yield found  # type: ignore[misc]  # mypy does not narrow what is in a tuple
+        for outcome in pool.outcomes(tasks, tick):
+            if outcome is not None and isinstance(outcome[1], Raised):
+                raise outcome[1].error
+            yield outcome  # type: ignore[misc]  # mypy does not narrow what is in a tuple
     finally:
         pool.stop()
 
@@ -69,7 +69,8 @@ class Pool(Generic[T, R]):
 
     def __init__(self, function: Callable[[T], R], workers: int) -> None:
         """`function` is sent to each process when that starts, and stays there; its `close`, if any, is called last."""
-        self.function, self.workers = function, workers
+        self.function = function
+        self.workers = workers
         self._pool: list[_Worker[T, R]] = []
 
     def outcomes(
@@ -88,8 +89,8 @@ class Pool(Generic[T, R]):
                 if tasks and not worker.busy:
                     worker.give(tasks.popleft())
             ready = wait([worker.connection for worker in self._pool if worker.busy], tick)
-            found = [worker.take() for worker in self._pool if worker.connection in ready]
-            yield from [outcome for outcome in found if outcome is not None] if found else [None]
+            finished = [worker.take() for worker in self._pool if worker.connection in ready]
+            yield from [outcome for outcome in finished if outcome is not None] if finished else [None]
 
     def begun(self, task: T) -> bool:
         """Is a process at this task, and past its own start?"""
@@ -103,7 +104,8 @@ class Pool(Generic[T, R]):
 
     def stop(self) -> None:
         """End the workers: those at work are asked first."""
-        pool, self._pool = self._pool, []
+        pool = self._pool
+        self._pool = []
         deadline = time.monotonic() + PATIENCE
         for worker in pool:
             if worker.busy:
@@ -123,10 +125,10 @@ class _Worker(Generic[T, R]):
 
     def __init__(self, function: Callable[[T], R]) -> None:
         context = multiprocessing.get_context("spawn")
-        self.connection, there = context.Pipe()
-        self.process = context.Process(target=_serve, args=(function, there, os.getpid()), daemon=True)
+        self.connection, their_end = context.Pipe()
+        self.process = context.Process(target=_serve, args=(function, their_end, os.getpid()), daemon=True)
         self.process.start()
-        there.close()
+        their_end.close()
         self.task: list[T] = []
         self.ready = False
 
@@ -147,12 +149,14 @@ class _Worker(Generic[T, R]):
             self.process.join()
             if not self.ready and (self.process.exitcode or 0) > 0:  # it was not killed: it ended by itself
                 raise ChildProcessError(CANNOT_BEGIN) from None
-            task, self.task = self.task[0], []
+            task = self.task[0]
+            self.task = []
             return task, Died()
         if not self.ready:
             self.ready = True
             return None
-        task, self.task = self.task[0], []
+        task = self.task[0]
+        self.task = []
         if not succeeded:
             self.process.kill()  # who knows what it left behind
             self.process.join()

@@ -42,9 +42,9 @@ def key(seed: int, *path: int) -> int:
     return word
 
 
-def keys(seed: int, what: int, iteration: int, n: int) -> NDArray[np.uint64]:
+def keys(seed: int, stream: int, iteration: int, n: int) -> NDArray[np.uint64]:
     """The keys of n episodes: keys(...)[i] == key(seed, what, iteration, i)."""
-    parent = np.uint64(key(seed, what, iteration))
+    parent = np.uint64(key(seed, stream, iteration))
     steps = _mix_array(np.arange(n, dtype=np.uint64) + np.uint64(SECOND))
     return _mix_array((steps ^ parent) + np.uint64(GOLDEN))
 

@@ -63,10 +63,10 @@ def _jumps(h: Distortion, cells: int = 1024, halvings: int = 50) -> list[tuple[f
     A jump keeps its size while the bracket shrinks; a slope, however steep, does not.
     """
     low = np.linspace(0.0, 1.0, cells + 1)
-    at = _evaluate(h, low)
-    if at[0] != 0.0:
-        raise ValueError(f"a distortion function must have h(0) = 0, this one has h(0) = {at[0]}")
-    low, high, h_low, h_high = low[:-1], low[1:], at[:-1], at[1:]
+    heights = _evaluate(h, low)
+    if heights[0] != 0.0:
+        raise ValueError(f"a distortion function must have h(0) = 0, this one has h(0) = {heights[0]}")
+    low, high, h_low, h_high = low[:-1], low[1:], heights[:-1], heights[1:]
     earlier = np.zeros(cells)
     for k in range(halvings):
         if k == halvings - 20:
@@ -77,8 +77,8 @@ def _jumps(h: Distortion, cells: int = 1024, halvings: int = 50) -> list[tuple[f
         low, h_low = np.where(left, low, middle), np.where(left, h_low, h_middle)
         high, h_high = np.where(left, middle, high), np.where(left, h_middle, h_high)
     size = h_high - h_low
-    found = (np.abs(size) > JUMP * np.sum(np.abs(np.diff(at)))) & (np.abs(size) >= 0.99 * np.abs(earlier))
-    return [(float(level), float(step)) for level, step in zip(high[found], size[found], strict=True)]
+    is_jump = (np.abs(size) > JUMP * np.sum(np.abs(np.diff(heights)))) & (np.abs(size) >= 0.99 * np.abs(earlier))
+    return [(float(level), float(step)) for level, step in zip(high[is_jump], size[is_jump], strict=True)]
 
 
 def _left_difference(

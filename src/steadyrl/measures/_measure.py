@@ -87,10 +87,10 @@ class Measure:
 
     def with_params(self, **params: Any) -> "Measure":
         """The same measure with other parameters; unknown names and values out of range are refused here."""
-        known = parameters(self.value_function)
+        accepted_names = parameters(self.value_function)
         for key in params:
-            if key not in known:
-                accepted = ", ".join(known) or "none"
+            if key not in accepted_names:
+                accepted = ", ".join(accepted_names) or "none"
                 raise ValueError(f"{self.name} has no parameter {key!r} (accepted: {accepted})")
         measure = replace(self, params={**self.params, **params})
         measure.value_of(np.linspace(0.0, 0.875, 8), np.full(8, 0.125))  # a value out of range raises now, not mid-run

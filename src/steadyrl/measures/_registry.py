@@ -41,8 +41,8 @@ def register(
         raise ValueError(f"measure name {name!r}: use a letter, then letters, digits, '_' or '-', 64 at the most")
 
     def decorate(function: Function) -> Measure:
-        known = _measures.get(name) or _statistics.get(name)
-        if known is not None and not _same_source(known.value_function, function):
+        existing = _measures.get(name) or _statistics.get(name)
+        if existing is not None and not _same_source(existing.value_function, function):
             raise ValueError(f"a measure named {name!r} exists already: choose another name")
         if influence is not None and parameters(influence) != parameters(function):
             raise TypeError(f"{name_of(influence)} must take the same arguments as {name_of(function)}")
@@ -80,8 +80,8 @@ def get(name: str | Measure, **params: Any) -> Measure:
 
 def is_registered(measure: Measure) -> bool:
     """Is it what its name stands for here?"""
-    known = _measures.get(measure.name) or _statistics.get(measure.name)
-    return known is not None and known.value_function is measure.value_function
+    entry = _measures.get(measure.name) or _statistics.get(measure.name)
+    return entry is not None and entry.value_function is measure.value_function
 
 
 def registered(name: str, params: dict[str, Any]) -> Measure:
@@ -96,9 +96,9 @@ def _same_source(old: Function, new: Function) -> bool:
 
 
 def _find(name: str) -> Measure:
-    known = _measures.get(name) or _statistics.get(name)
-    if known is not None:
-        return known
+    measure = _measures.get(name) or _statistics.get(name)
+    if measure is not None:
+        return measure
     entries = _entry_points()
     if name in entries:
         _load(entries[name])
@@ -111,18 +111,18 @@ def _find(name: str) -> Measure:
 
 
 def _entry_points() -> dict[str, metadata.EntryPoint]:
-    found = metadata.entry_points(group=ENTRY_POINT_GROUP)
-    return {entry.name: entry for entry in found if entry.name not in _measures and entry.name not in _statistics}
+    entries = metadata.entry_points(group=ENTRY_POINT_GROUP)
+    return {entry.name: entry for entry in entries if entry.name not in _measures and entry.name not in _statistics}
 
 
 def _load(entry: metadata.EntryPoint) -> None:
     """Load a package's measure; a plain function is registered under the entry point's name."""
     try:
-        found = entry.load()
-        if not isinstance(found, Measure):
-            register(entry.name)(found)
-        elif found.name not in _measures and found.name not in _statistics:
-            _measures[found.name] = found
+        measure = entry.load()
+        if not isinstance(measure, Measure):
+            register(entry.name)(measure)
+        elif measure.name not in _measures and measure.name not in _statistics:
+            _measures[measure.name] = measure
     except Exception as error:
         package = entry.dist.name if entry.dist else entry.value
         raise ImportError(f"measure {entry.name!r} of package {package} cannot be loaded: {error}") from error

@@ -33,22 +33,22 @@ class Sample:
     def n(self) -> int:
         return int(self.z.shape[-1])
 
-    def rescale_value(self, value: Rows, degree: int, shift: float, what: str) -> Rows:
+    def rescale_value(self, value: Rows, degree: int, shift: float, name: str) -> Rows:
         """The value for the returns from the value for z, given D[a X + c] = a**degree D[X] + shift c."""
-        kept = np.where(self.constant, 0.0, value)
+        scaled = np.where(self.constant, 0.0, value)
         with np.errstate(over="ignore"):
             if not shift:
-                return _finite(times_power_of_two(kept, degree * self.exponent), what)
+                return _finite(times_power_of_two(scaled, degree * self.exponent), name)
             # In halves: neither part may overflow where their sum does not.
-            half = times_power_of_two(kept, degree * self.exponent - 1) + 0.5 * shift * self.centre
-            return _finite(2.0 * half, what)
+            half = times_power_of_two(scaled, degree * self.exponent - 1) + 0.5 * shift * self.centre
+            return _finite(2.0 * half, name)
 
-    def rescale_each(self, values: Points, degree: int, what: str) -> Points:
+    def rescale_each(self, values: Points, degree: int, name: str) -> Points:
         """Influences or coefficients for the returns from those for z; 0 where the sample is constant."""
-        kept = np.where(self.constant[..., None], 0.0, values) if self.constant.any() else values
+        varying = np.where(self.constant[..., None], 0.0, values) if self.constant.any() else values
         with np.errstate(over="ignore"):
-            scaled = times_power_of_two(kept, degree * self.exponent[..., None])
-        return _finite(scaled, what)
+            scaled = times_power_of_two(varying, degree * self.exponent[..., None])
+        return _finite(scaled, name)
 
 
 def check_returns(returns: ArrayLike) -> Points:
@@ -149,7 +149,10 @@ def prepare(returns: ArrayLike, weights: ArrayLike | None = None, centre: bool =
 def _centred(x: Points, middle: Rows, largest: Rows, smallest: Rows, half: Rows | None) -> tuple[Points, Rows]:
     """Distances from the middle, and the largest of them among returns of positive weight; halved, if told."""
     if half is not None:
-        x, middle, largest, smallest = x * half[..., None], middle * half, largest * half, smallest * half
+        x = x * half[..., None]
+        middle = middle * half
+        largest = largest * half
+        smallest = smallest * half
     return x - middle[..., None], np.maximum(largest - middle, middle - smallest)
 
 
@@ -165,29 +168,30 @@ def as_given(returns: ArrayLike, weights: ArrayLike | None = None) -> Sample:
     x = np.array(x)  # a user's function may write into it
     largest, smallest = extremes(x, p)
     constant = largest == smallest
-    centre, exponent = np.where(constant, largest, 0.0), np.zeros(x.shape[:-1], dtype=np.int32)
+    centre = np.where(constant, largest, 0.0)
+    exponent = np.zeros(x.shape[:-1], dtype=np.int32)
     return Sample(x, p, centre, exponent, np.asarray(constant))
 
 
-def _as_float64(values: ArrayLike, what: str) -> Float[Array, "..."]:
+def _as_float64(values: ArrayLike, name: str) -> Float[Array, "..."]:
     if isinstance(values, np.ma.MaskedArray):
-        raise ValueError(f"{what} is a masked array: take the entries that count, such as {what}.compressed()")
+        raise ValueError(f"{name} is a masked array: take the entries that count, such as {name}.compressed()")
     try:
         array = np.asarray(values)
     except (ValueError, RuntimeError):  # rows of different lengths; a tensor that has a gradient
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "buif":
-        given = type(values).__name__ if not isinstance(values, np.ndarray) else f"array of {values.dtype}"
-        raise ValueError(f"{what} is not an array of real numbers (given: {given})")
+        kind = type(values).__name__ if not isinstance(values, np.ndarray) else f"array of {values.dtype}"
+        raise ValueError(f"{name} is not an array of real numbers (given: {kind})")
     return array.astype(np.float64, copy=False)
 
 
-def _refuse(bad: Bool[BoolArray, "..."], values: Float[Array, "..."], what: str, rule: str) -> None:
+def _refuse(bad: Bool[BoolArray, "..."], values: Float[Array, "..."], name: str, rule: str) -> None:
     if bad.any():
-        where = tuple(int(k) for k in np.argwhere(bad)[0])
-        index = ", ".join(map(str, where))
+        position = tuple(int(k) for k in np.argwhere(bad)[0])
+        index = ", ".join(map(str, position))
         more = f" ({int(bad.sum())} such entries)" if bad.sum() > 1 else ""
-        raise ValueError(f"{what}[{index}] = {values[where]}: {rule}{more}")
+        raise ValueError(f"{name}[{index}] = {values[position]}: {rule}{more}")
 
 
 def extremes(x: Points, p: Points) -> tuple[Rows, Rows]:
@@ -211,9 +215,9 @@ def _middle(x: Points, p: Points) -> Rows:
     return np.take_along_axis(ordered, present.sum(axis=-1, keepdims=True) // 2, axis=-1)[..., 0]
 
 
-def _finite(values: Rows, what: str) -> Rows:
+def _finite(values: Rows, name: str) -> Rows:
     if np.isfinite(values).all():
         return values
     if np.isnan(values).any():
-        raise ValueError(f"{what}: the formula gave nan")
-    raise OverflowError(f"{what}: too large for float64, divide the returns by a constant first")
+        raise ValueError(f"{name}: the formula gave nan")
+    raise OverflowError(f"{name}: too large for float64, divide the returns by a constant first")

@@ -116,7 +116,7 @@ def quantile(z: Points, p: Points, alpha: float) -> Rows:
     return np.sum(s.z * np.diff(ramp, axis=-1, prepend=0.0), axis=-1)
 
 
-def density(z: Points, p: Points, at: Rows) -> Rows:
+def density(z: Points, p: Points, point: Rows) -> Rows:
     """Gaussian kernel density at one point a row, Silverman's bandwidth (scipy.stats.gaussian_kde's).
 
     Bandwidth^2 = weighted sample variance * (3 n* / 4)^(-2/5), n* = 1 / sum p^2.
@@ -126,5 +126,5 @@ def density(z: Points, p: Points, at: Rows) -> Rows:
     with np.errstate(divide="ignore", invalid="ignore"):  # a single effective point has no bandwidth
         variance = average(d * d, p) / (1.0 - 1.0 / effective)
         bandwidth = np.sqrt(variance) * (0.75 * effective) ** -0.2
-        u = (z - at[..., None]) / bandwidth[..., None]
+        u = (z - point[..., None]) / bandwidth[..., None]
         return average(np.exp(-0.5 * u * u), p) / (np.sqrt(2.0 * np.pi) * bandwidth)

@@ -29,14 +29,14 @@ def forward(layers: Sequence[Weights], x: Tensor, activation: str) -> list[Tenso
 
 def backward(layers: Sequence[Weights], passed: Sequence[Tensor], by_outputs: Tensor, activation: str) -> list[Tensor]:
     """The gradient by each weight and bias, in their order, from what `forward` gave and that by its outputs."""
-    found: list[Tensor] = []
+    gradients: list[Tensor] = []
     above = by_outputs
     for k in range(len(layers) - 1, -1, -1):
-        found += [above.sum(0), passed[k].t().mm(above)]
+        gradients += [above.sum(0), passed[k].t().mm(above)]
         if k > 0:
             above = above.mm(layers[k][0].t())
             if activation == "relu":
                 above = torch.ops.aten.threshold_backward(above, passed[k], 0)
             else:
                 above = torch.ops.aten.tanh_backward(above, passed[k])
-    return found[::-1]
+    return gradients[::-1]

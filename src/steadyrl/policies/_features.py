@@ -44,12 +44,12 @@ class Features:
 
     def tensor(self, observations: NDArray[Any] | Tensor, dtype: torch.dtype) -> Tensor:
         """Observations of any leading shape as a tensor that `encode` takes."""
-        given = tensor(observations, torch.int64 if self.discrete else dtype)
-        if given.shape[given.ndim - len(self.shape) :] != self.shape:
-            raise ValueError(f"observations of shape {tuple(given.shape)}: must be {self._wanted('..., ')}")
+        inputs = tensor(observations, torch.int64 if self.discrete else dtype)
+        if inputs.shape[inputs.ndim - len(self.shape) :] != self.shape:
+            raise ValueError(f"observations of shape {tuple(inputs.shape)}: must be {self._wanted('..., ')}")
         if self.discrete:
-            self._index(given.numpy(force=True).reshape(-1, len(self._shift)))
-        return given
+            self._index(inputs.numpy(force=True).reshape(-1, len(self._shift)))
+        return inputs
 
     def encode(self, observations: Tensor, dtype: torch.dtype) -> Tensor:
         """(..., size) from (..., *shape)."""
@@ -64,8 +64,8 @@ class Features:
             raise ValueError(f"observations of dtype {observations.dtype}: must be whole numbers")
         outside = (observations < 0) | (observations >= self.counts)
         if outside.any():
-            wrong = observations[outside.any(axis=-1)][0].squeeze()
-            raise ValueError(f"observation {wrong}: must be in {self.codec.batch_space}, as a Batch has it")
+            example = observations[outside.any(axis=-1)][0].squeeze()
+            raise ValueError(f"observation {example}: must be in {self.codec.batch_space}, as a Batch has it")
         return observations + self._shift
 
     def _wanted(self, leading: str) -> str:

@@ -57,7 +57,10 @@ def dense(x, weight, bias, rectified):
         for i in range(0, fours, 4):
             for r in range(first, last):
                 y = out[r]
-                a, b, c, d = x[r, i], x[r, i + 1], x[r, i + 2], x[r, i + 3]
+                a = x[r, i]
+                b = x[r, i + 1]
+                c = x[r, i + 2]
+                d = x[r, i + 3]
                 for j in range(outputs):
                     y[j] = y[j] + a * weight[i, j] + b * weight[i + 1, j] + c * weight[i + 2, j] + d * weight[i + 3, j]
         for i in range(fours, inputs):

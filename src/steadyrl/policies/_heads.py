@@ -30,18 +30,20 @@ class CategoricalHead(nn.Module):
 
     def __init__(self, space: spaces.Space[Any]) -> None:
         super().__init__()
-        self.codec, counts = ActionCodec(space), choices(space)
+        self.codec = ActionCodec(space)
+        counts = choices(space)
         if counts.size == 0:
             raise ValueError(f"action_space = {space}: must be Discrete, MultiDiscrete or MultiBinary for a softmax")
         self.shape: tuple[int, ...] = tuple(space.shape or ())
         self.counts: list[int] = counts.tolist()
         self.dtype = np.dtype(space.dtype)
-        self.outputs, self.uniforms = sum(self.counts), len(self.counts)
+        self.outputs = sum(self.counts)
+        self.uniforms = len(self.counts)
         self._parts = [slice(int(end - n), int(end)) for n, end in zip(counts, np.cumsum(counts), strict=True)]
 
     def sample(self, outputs: NDArray[Any], uniforms: Float[Array, "k d"]) -> NDArray[Any]:
-        drawn = [_draw(outputs[:, part], uniforms[:, d]) for d, part in enumerate(self._parts)]
-        return self._actions(drawn[0][:, None] if len(drawn) == 1 else np.stack(drawn, axis=-1))
+        draws = [_draw(outputs[:, part], uniforms[:, d]) for d, part in enumerate(self._parts)]
+        return self._actions(draws[0][:, None] if len(draws) == 1 else np.stack(draws, axis=-1))
 
     def likeliest(self, outputs: NDArray[Any]) -> NDArray[Any]:
         return self._actions(np.stack([outputs[:, part].argmax(axis=-1) for part in self._parts], axis=-1))
@@ -52,14 +54,14 @@ class CategoricalHead(nn.Module):
 
     def log_prob(self, outputs: Tensor, actions: NDArray[Any] | Tensor) -> Tensor:
         leading = outputs.shape[:-1]
-        given = tensor(actions, torch.int64)
-        if given.shape != (*leading, *self.shape):
-            raise ValueError(f"actions of shape {tuple(given.shape)}: must be {(*leading, *self.shape)}")
-        index = given.reshape(*leading, self.uniforms)
+        action_tensor = tensor(actions, torch.int64)
+        if action_tensor.shape != (*leading, *self.shape):
+            raise ValueError(f"actions of shape {tuple(action_tensor.shape)}: must be {(*leading, *self.shape)}")
+        index = action_tensor.reshape(*leading, self.uniforms)
         if ((index < 0) | (index >= torch.tensor(self.counts))).any():
             raise ValueError(f"actions outside {self.codec.batch_space}: must be counted from 0, as a Batch has them")
-        chosen = [p.gather(-1, index[..., d : d + 1]).squeeze(-1) for d, p in enumerate(self._log_softmax(outputs))]
-        return sum(chosen[1:], chosen[0])
+        log_probs = [p.gather(-1, index[..., d : d + 1]).squeeze(-1) for d, p in enumerate(self._log_softmax(outputs))]
+        return sum(log_probs[1:], log_probs[0])
 
     def entropy(self, outputs: Tensor) -> Tensor:
         parts = [-(log_p.exp() * log_p).sum(dim=-1) for log_p in self._log_softmax(outputs)]
@@ -101,13 +103,16 @@ class GaussianHead(nn.Module):
             raise ValueError(f"action_space = {space}: must be a Box of real numbers for a normal distribution")
         if not np.isfinite(initial_log_std):
             raise ValueError(f"initial_log_std = {initial_log_std}: must be finite")
-        self.tanh_mean, self.scale_to_bounds = tanh_mean, scale_to_bounds
-        self.shape, self.dtype = space.shape, np.dtype(space.dtype)
+        self.tanh_mean = tanh_mean
+        self.scale_to_bounds = scale_to_bounds
+        self.shape = space.shape
+        self.dtype = np.dtype(space.dtype)
         self.low, self.high = space.low.reshape(-1), space.high.reshape(-1)
         self.outputs = self.uniforms = self.low.size
         low, high = self.low.astype(np.float64), self.high.astype(np.float64)
         bounded = np.isfinite(low) & np.isfinite(high) & (high > low) & scale_to_bounds
-        centre, half_range = np.zeros(self.outputs), np.ones(self.outputs)
+        centre = np.zeros(self.outputs)
+        half_range = np.ones(self.outputs)
         centre[bounded] = (low[bounded] + high[bounded]) / 2
         half_range[bounded] = (high[bounded] - low[bounded]) / 2
         self.register_buffer("centre", torch.tensor(centre, dtype=dtype), persistent=False)
@@ -128,11 +133,11 @@ class GaussianHead(nn.Module):
 
     def log_prob(self, outputs: Tensor, actions: NDArray[Any] | Tensor) -> Tensor:
         leading = outputs.shape[:-1]
-        given = tensor(actions, outputs.dtype)
-        if given.shape != (*leading, *self.shape):
-            raise ValueError(f"actions of shape {tuple(given.shape)}: must be {(*leading, *self.shape)}")
+        action_tensor = tensor(actions, outputs.dtype)
+        if action_tensor.shape != (*leading, *self.shape):
+            raise ValueError(f"actions of shape {tuple(action_tensor.shape)}: must be {(*leading, *self.shape)}")
         log_std = self.log_std + self.half_range.log()
-        z = (given.reshape(*leading, self.outputs) - self._mean_tensor(outputs)) * torch.exp(-log_std)
+        z = (action_tensor.reshape(*leading, self.outputs) - self._mean_tensor(outputs)) * torch.exp(-log_std)
         return -(0.5 * z.square() + log_std + LOG_SQRT_2PI).sum(dim=-1)
 
     def entropy(self, outputs: Tensor) -> Tensor:
@@ -175,7 +180,8 @@ def _drawn(weights, uniforms):
         total = weights[r, 0]
         for a in range(1, actions):
             total += weights[r, a]
-        level, reached = uniforms[r] * total, weights[r, 0]
+        level = uniforms[r] * total
+        reached = weights[r, 0]
         for a in range(1, actions):
             out[r] += reached <= level
             reached += weights[r, a]

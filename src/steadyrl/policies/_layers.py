@@ -55,11 +55,12 @@ class Dense(nn.Module):
         The arrays are kept, for making them takes longer than a layer does; made again when the parameters have moved.
         They hold on to the memory they see, so nothing else can be at its address.
         """
-        own: dict[str, Any] = self._parameters  # self.weight takes torch several times as long
-        weight, bias = own["weight"], own["bias"]
-        at = weight.data_ptr(), bias.data_ptr()
-        if self._views is None or self._views[:2] != at:
-            self._views = (*at, (weight.detach().numpy(), bias.detach().numpy()))
+        parameters: dict[str, Any] = self._parameters  # self.weight takes torch several times as long
+        weight = parameters["weight"]
+        bias = parameters["bias"]
+        addresses = weight.data_ptr(), bias.data_ptr()
+        if self._views is None or self._views[:2] != addresses:
+            self._views = (*addresses, (weight.detach().numpy(), bias.detach().numpy()))
         return self._views[2]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -98,15 +99,19 @@ class Layers(nn.Module):
         if not np.isfinite(output_gain):
             raise ValueError(f"output_gain = {output_gain}: must be finite")
         super().__init__()
-        self.activation, self.initialisation = activation, initialisation
+        self.activation = activation
+        self.initialisation = initialisation
         for index, (inputs, outputs) in enumerate(pairwise(sizes)):
             last = index == len(sizes) - 2
             if initialisation == "uniform":
-                gain, bound = (output_gain if last else 1.0), 1 / np.sqrt(inputs)
-                weight, bias = rng.uniform(-bound, bound, (inputs, outputs)), rng.uniform(-bound, bound, outputs)
+                gain = output_gain if last else 1.0
+                bound = 1 / np.sqrt(inputs)
+                weight = rng.uniform(-bound, bound, (inputs, outputs))
+                bias = rng.uniform(-bound, bound, outputs)
             else:
                 gain = output_gain if last else np.sqrt(2.0)
-                weight, bias = _orthogonal(rng, inputs, outputs), np.zeros(outputs)
+                weight = _orthogonal(rng, inputs, outputs)
+                bias = np.zeros(outputs)
             self.add_module(str(index), Dense(gain * weight, gain * bias, dtype))
         self.standardises = standardise
         if standardise:

@@ -23,40 +23,52 @@ LARGEST_SPACE: Final = 10_000_000
 """Numbers or values a space in a file may have: enough for any picture, and no file makes us ask for all memory."""
 
 
-def rebuild(kind: str, given: dict[str, Any], arrays: dict[str, NDArray[Any]], module: Any) -> nn.Module:
-    seen = from_json(given["observation_space"], LARGEST_SPACE)
+def rebuild(kind: str, config: dict[str, Any], arrays: dict[str, NDArray[Any]], module: Any) -> nn.Module:
+    observation_space = from_json(config["observation_space"], LARGEST_SPACE)
     most = sum(array.size for array in arrays.values())
     policy: nn.Module
     if kind == "ValueNetwork":
-        policy = ValueNetwork(seen, **_options(given, seen, 1, most))
+        policy = ValueNetwork(observation_space, **_options(config, observation_space, 1, most))
     else:
-        done = from_json(given["action_space"], LARGEST_SPACE)
+        action_space = from_json(config["action_space"], LARGEST_SPACE)
         if kind == "ModulePolicy":
-            policy = ModulePolicy(module, seen, done, block=given["block"])
+            policy = ModulePolicy(module, observation_space, action_space, block=config["block"])
         else:
-            options = _options(given, seen, _outputs(done), most)
-            policy = (CategoricalNetwork if kind == "CategoricalNetwork" else GaussianNetwork)(seen, done, **options)
+            options = _options(config, observation_space, _outputs(action_space), most)
+            policy = (CategoricalNetwork if kind == "CategoricalNetwork" else GaussianNetwork)(
+                observation_space, action_space, **options
+            )
     _fill(policy, arrays)
     return policy
 
 
-def _options(given: dict[str, Any], seen: spaces.Space[Any], outputs: int, most: int) -> dict[str, Any]:
+def _options(config: dict[str, Any], observation_space: spaces.Space[Any], outputs: int, most: int) -> dict[str, Any]:
     """A constructor's arguments; refused before memory is asked for, if they need more numbers than the file has."""
-    hidden = tuple(given["hidden"])
-    check(hidden, given["activation"])
-    encoder = _encoder(given)
+    hidden = tuple(config["hidden"])
+    check(hidden, config["activation"])
+    encoder = _encoder(config)
     # What a module gives is known when it is made; the layers above it begin at the first hidden one then.
-    sizes = (*hidden, outputs) if encoder_for(seen, encoder) is not None else (Features(seen).size, *hidden, outputs)
+    sizes = (
+        (*hidden, outputs)
+        if encoder_for(observation_space, encoder) is not None
+        else (Features(observation_space).size, *hidden, outputs)
+    )
     if sum(a * b for a, b in pairwise(sizes)) > most:
         raise ValueError(f"layers of sizes {sizes} need more than the {most} numbers in the file")
-    options = {"hidden": hidden, "activation": given["activation"], "dtype": DTYPES[given["dtype"]], "encoder": encoder}
-    return options | {name: bool(given[name]) for name in CHOICES if name in given}
+    options = {
+        "hidden": hidden,
+        "activation": config["activation"],
+        "dtype": DTYPES[config["dtype"]],
+        "encoder": encoder,
+    }
+    return options | {name: bool(config[name]) for name in CHOICES if name in config}
 
 
-def _encoder(given: dict[str, Any]) -> Encoder | None:
-    if "encoder" not in given:
+def _encoder(config: dict[str, Any]) -> Encoder | None:
+    if "encoder" not in config:
         return None
-    name, options = given["encoder"]["name"], given["encoder"]["options"]
+    name = config["encoder"]["name"]
+    options = config["encoder"]["options"]
     if not isinstance(name, str) or not isinstance(options, dict):
         raise ValueError("encoder: must have a name and options")
     return Encoder(name, options)

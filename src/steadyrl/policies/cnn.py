@@ -40,7 +40,9 @@ class PictureNetwork(nn.Module):
         while not layers or min(height, width) > ENOUGH:
             outputs = CHANNELS[min(len(layers), 1)]
             layers += [nn.Conv2d(channels, outputs, 4, stride=2, padding=1), nn.ReLU()]
-            channels, height, width = outputs, height // 2, width // 2
+            channels = outputs
+            height = height // 2
+            width = width // 2
         self.layers = nn.Sequential(*layers, nn.Flatten())
 
     def forward(self, pictures: Tensor) -> Tensor:

@@ -50,14 +50,14 @@ def features_for(
     space: spaces.Space[Any], encoder: Encoder | None, seed: int, place: int, dtype: torch.dtype
 ) -> "Features | ModuleFeatures":
     """What a network sees of the observations of a space; initial weights depend on the seed and the place alone."""
-    chosen = encoder_for(space, encoder)
-    if chosen is None:
+    spec = encoder_for(space, encoder)
+    if spec is None:
         return Features(space)
     key = streams.key(seed, streams.INITIAL, ENCODER, place)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(key >> 1)  # of 63 bits
-        module = _made(space, chosen)
-    return ModuleFeatures(space, module.to(dtype), chosen, dtype)
+        module = _made(space, spec)
+    return ModuleFeatures(space, module.to(dtype), spec, dtype)
 
 
 def encoder_description(features: "Features | ModuleFeatures") -> dict[str, Any]:
@@ -75,9 +75,15 @@ class ModuleFeatures(nn.Module):
     def __init__(self, space: spaces.Space[Any], module: nn.Module, encoder: Encoder, dtype: torch.dtype) -> None:
         super().__init__()
         refuse_neighbours(module)
-        self.module, self.encoder, self._plain, self._dtype = module, encoder, Features(space), dtype
+        self.module = module
+        self.encoder = encoder
+        self._plain = Features(space)
+        self._dtype = dtype
         plain = self._plain
-        self.codec, self.shape, self.start, self.discrete = plain.codec, plain.shape, plain.start, plain.discrete
+        self.codec = plain.codec
+        self.shape = plain.shape
+        self.start = plain.start
+        self.discrete = plain.discrete
         self.size = self._trial()
 
     def numpy(self, observations: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -85,8 +91,8 @@ class ModuleFeatures(nn.Module):
         with torch.inference_mode():
             rows = self._rows(self.tensor(observations, self._dtype))
             # A copy of each row begins at an aligned address, as every other one does.
-            found = [self.module(rows[k : k + 1].clone()) for k in range(len(rows))]
-            return np.array(torch.cat(found).numpy(), dtype=dtype, order="C")
+            features = [self.module(rows[k : k + 1].clone()) for k in range(len(rows))]
+            return np.array(torch.cat(features).numpy(), dtype=dtype, order="C")
 
     def many(self, observations: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         """As `numpy`, faster, for learning: the last bits of a row may depend on the others."""
@@ -129,9 +135,9 @@ class ModuleFeatures(nn.Module):
                 f"{self.encoder.name}: raised {type(error).__name__} for {tuple(rows.shape)}: {error}"
             ) from error
         if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != 2 or outputs.shape[1] < 1:
-            got = tuple(outputs.shape) if isinstance(outputs, Tensor) else f"a {type(outputs).__name__}"
+            description = tuple(outputs.shape) if isinstance(outputs, Tensor) else f"a {type(outputs).__name__}"
             raise ValueError(
-                f"{self.encoder.name}: gave {got} for {tuple(rows.shape)}: must give (2, number of features)"
+                f"{self.encoder.name}: gave {description} for {tuple(rows.shape)}: must give (2, number of features)"
             )
         return int(outputs.shape[1])
 
@@ -163,9 +169,9 @@ def _made(space: spaces.Space[Any], encoder: Encoder) -> nn.Module:
     try:
         module = kind(space, **encoder.options)
     except Exception as error:
-        given = ", ".join(["observation_space", *(f"{name}={value!r}" for name, value in encoder.options.items())])
+        arguments = ", ".join(["observation_space", *(f"{name}={value!r}" for name, value in encoder.options.items())])
         raise ValueError(
-            f"policy = {encoder.name}: {kind.__name__}({given}) raised {type(error).__name__}: {error}"
+            f"policy = {encoder.name}: {kind.__name__}({arguments}) raised {type(error).__name__}: {error}"
         ) from error
     if not isinstance(module, nn.Module):
         raise ValueError(f"policy = {encoder.name}: made {module!r}: must be a torch.nn.Module")
@@ -176,11 +182,11 @@ def _imported(path: str) -> Any:
     """What module:Class stands for."""
     name, _, inside = path.partition(":")
     try:
-        found: Any = importlib.import_module(name)
+        target: Any = importlib.import_module(name)
         for part in inside.split("."):
-            found = getattr(found, part)
+            target = getattr(target, part)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"policy = {path!r}: {error}: must be module:Class, a class that Python can import") from error
-    if not inspect.isclass(found):
-        raise ValueError(f"policy = {path!r}: is {found!r}: must be a class")
-    return found
+    if not inspect.isclass(target):
+        raise ValueError(f"policy = {path!r}: is {target!r}: must be a class")
+    return target

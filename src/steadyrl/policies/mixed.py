@@ -26,9 +26,9 @@ class MixedPolicy:
     def act(self, observations: NDArray[Any], uniforms: Float[Array, "k d"]) -> NDArray[Any]:
         """An action for each observation."""
         first = self.gate.uniforms_per_action
-        chosen = self.gate.act(observations, uniforms[:, :first]) == 1
+        is_averse = self.gate.act(observations, uniforms[:, :first]) == 1
         averse, neutral = (part.act(observations, uniforms[:, first:]) for part in (self.averse, self.neutral))
-        return np.where(chosen.reshape(-1, *[1] * (averse.ndim - 1)), averse, neutral)
+        return np.where(is_averse.reshape(-1, *[1] * (averse.ndim - 1)), averse, neutral)
 
     def predict(
         self, observation: Any, deterministic: bool = True, rng: np.random.Generator | int | None = None

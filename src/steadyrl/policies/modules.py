@@ -48,7 +48,8 @@ class ModulePolicy(NetworkPolicy):
         refuse_neighbours(module)
         if block < 1:
             raise ValueError(f"block = {block}: must be >= 1")
-        self.module, self.block = module, block
+        self.module = module
+        self.block = block
         check_dtype(self.dtype)
         self.observation_space, self.action_space = observation_space, action_space
         self.features = Features(observation_space)
@@ -101,8 +102,8 @@ class ModulePolicy(NetworkPolicy):
 
     def _checked(self, rows: Tensor) -> Tensor:
         outputs = self.module(rows)
-        wanted = (rows.shape[0], self.head.outputs)
-        if not isinstance(outputs, Tensor) or outputs.shape != wanted:
-            got = tuple(outputs.shape) if isinstance(outputs, Tensor) else f"a {type(outputs).__name__}"
-            raise ValueError(f"the module gave {got} for {tuple(rows.shape)}: must give {wanted}")
+        shape = (rows.shape[0], self.head.outputs)
+        if not isinstance(outputs, Tensor) or outputs.shape != shape:
+            description = tuple(outputs.shape) if isinstance(outputs, Tensor) else f"a {type(outputs).__name__}"
+            raise ValueError(f"the module gave {description} for {tuple(rows.shape)}: must give {shape}")
         return outputs

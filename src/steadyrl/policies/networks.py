@@ -41,7 +41,8 @@ class _Network(NetworkPolicy):
     ) -> None:
         super().__init__()
         self.observation_space, self.action_space = observation_space, action_space
-        self.features, self.head = features_for(observation_space, encoder, seed, 0, dtype), head
+        self.features = features_for(observation_space, encoder, seed, 0, dtype)
+        self.head = head
         self.hidden = tuple(hidden)
         sizes = (self.features.size, *self.hidden, head.outputs)
         self.layers = Layers(

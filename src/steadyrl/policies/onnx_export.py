@@ -28,9 +28,11 @@ def export(policy: NetworkPolicy | TabularSoftmax, path: str | Path) -> None:
         raise ImportError(f'ONNX export needs {" and ".join(missing)}: pip install "steadyrl[onnx]"')
     graph: nn.Module
     if isinstance(policy, TabularSoftmax):
-        graph, example = _Table(policy), torch.full((2,), policy.first_state)
+        graph = _Table(policy)
+        example = torch.full((2,), policy.first_state)
     else:
-        graph, example = _Likeliest(policy), _example(policy)
+        graph = _Likeliest(policy)
+        example = _example(policy)
     write_atomically(Path(path), _onnx(graph, example))
 
 
@@ -42,7 +44,8 @@ class _Likeliest(nn.Module):
         self.policy = policy
 
     def forward(self, observation: Tensor) -> Tensor:
-        features, codec = self.policy.features, self.policy.head.codec
+        features = self.policy.features
+        codec = self.policy.head.codec
         if features.start.any():
             observation = observation - torch.from_numpy(features.start).reshape(features.shape)
         action = self.policy.head.likeliest_tensor(self.policy(observation))

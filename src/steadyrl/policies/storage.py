@@ -60,9 +60,11 @@ def to_bytes(policy: object) -> bytes:
     """The file's content."""
     if isinstance(policy, TabularSoftmax):
         starts = {name: getattr(policy, name) for name in STARTS if getattr(policy, name) != 0}
-        description, arrays = {"class": "TabularSoftmax"} | starts, {"theta": policy.theta}
+        description = {"class": "TabularSoftmax"} | starts
+        arrays = {"theta": policy.theta}
     elif isinstance(policy, Storable):
-        description, arrays = policy.description(), policy.arrays()
+        description = policy.description()
+        arrays = policy.arrays()
     else:
         raise ValueError(f"a {type(policy).__name__} cannot be saved: must be one of {_known()}")
     content = {"format": FORMAT, "sha256": NO_DIGEST} | description
@@ -105,7 +107,8 @@ def _checked(raw: bytes, name: str) -> dict[str, Any]:
         raise ValueError(f"{name}: no safetensors file, or a damaged one: its header is not JSON") from error
     try:
         description = json.loads(header["__metadata__"][KEY])
-        version, digest = description["format"], description["sha256"]
+        version = description["format"]
+        digest = description["sha256"]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{name}: not saved by steadyrl, or damaged: the header has no {KEY!r} entry") from error
     if version != FORMAT:

@@ -45,7 +45,8 @@ class TabularSoftmax:
 
     def predict(self, observation: SupportsIndex, deterministic: bool = True) -> int:
         """The likeliest action for an observation; without `deterministic`, one drawn at random."""
-        state, states = index(observation) - self.first_state, len(self.theta)
+        state = index(observation) - self.first_state
+        states = len(self.theta)
         if not 0 <= state < states:
             last = self.first_state + states - 1
             raise ValueError(f"observation = {observation}: must be one of {self.first_state} to {last}")

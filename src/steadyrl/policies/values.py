@@ -59,7 +59,8 @@ class ValueNetwork(nn.Module):
         """
         super().__init__()
         self.observation_space = observation_space
-        self.features, self.hidden = features_for(observation_space, encoder, seed, VALUE, dtype), tuple(hidden)
+        self.features = features_for(observation_space, encoder, seed, VALUE, dtype)
+        self.hidden = tuple(hidden)
         rng = streams.generator(seed, streams.INITIAL, VALUE)
         self.layers = Layers(
             (self.features.size, *self.hidden, 1),
@@ -81,8 +82,8 @@ class ValueNetwork(nn.Module):
 
     def forward(self, observations: NDArray[Any] | Tensor) -> Tensor:
         """V(s) over any leading shape; differentiable."""
-        given = self.features.tensor(observations, self.dtype)
-        outputs = self.layers(self.features.encode(given, self.dtype)).squeeze(-1)
+        inputs = self.features.tensor(observations, self.dtype)
+        outputs = self.layers(self.features.encode(inputs, self.dtype)).squeeze(-1)
         return self.target_mean + self.target_std * outputs if self.normalises_targets else outputs
 
     @torch.no_grad()
@@ -91,7 +92,8 @@ class ValueNetwork(nn.Module):
         if keep:
             *_, last = self.layers.children()
             weight, bias = last.parameters()
-            old_mean, old_std = float(self.target_mean), float(self.target_std)
+            old_mean = float(self.target_mean)
+            old_std = float(self.target_std)
             weight.mul_(old_std / std)
             bias.mul_(old_std / std).add_((old_mean - mean) / std)
         self.target_mean.fill_(mean)
@@ -114,8 +116,8 @@ class ValueNetwork(nn.Module):
             gradient = torch.autograd.grad(loss, trained, allow_unused=True, materialize_grads=True)
             return float(loss.detach()), list(gradient)
         with torch.no_grad():
-            given = self.features.tensor(observations, self.dtype)
-            inputs = self.layers.standardised(self.features.encode(given, self.dtype))
+            observed = self.features.tensor(observations, self.dtype)
+            inputs = self.layers.standardised(self.features.encode(observed, self.dtype))
             passed = _backward.forward(weights, inputs, self.layers.activation)
             error = passed[-1].squeeze(-1) - targets
             by_value = (error * (2.0 / len(targets))).unsqueeze(-1)
@@ -124,7 +126,8 @@ class ValueNetwork(nn.Module):
     def _plain_weights(self) -> list[_backward.Weights] | None:
         """The layers' weights if they are all that is trained, in the order of the parameters; otherwise None."""
         weights = self.layers.weights() if type(self) is ValueNetwork else None
-        own, all_of_them = [one for pair in weights or () for one in pair], list(self.parameters())
+        own = [one for pair in weights or () for one in pair]
+        all_of_them = list(self.parameters())
         same = len(own) == len(all_of_them) and all(a is b for a, b in zip(own, all_of_them, strict=True))
         return weights if same else None
 

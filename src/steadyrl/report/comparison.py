@@ -22,7 +22,7 @@ FEWEST: Final = 2
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparisonRow:
     """One group of runs that differ in their seeds alone, and one metric of theirs."""
 
     label: str
@@ -36,7 +36,7 @@ class Line:
     """How many those are."""
 
 
-def compare(study: StudyResults, metrics: Sequence[str] = METRICS) -> list[Line]:
+def compare(study: StudyResults, metrics: Sequence[str] = METRICS) -> list[ComparisonRow]:
     """Each group of runs by each metric; the first group is what the others are compared with.
 
     Runs of the same seed begin alike and play environments that are alike, so their difference says more than the
@@ -52,7 +52,7 @@ def compare(study: StudyResults, metrics: Sequence[str] = METRICS) -> list[Line]
             shared = sorted(own.keys() & first.keys()) if against else []
             differences = [own[seed] - first[seed] for seed in shared]
             lines.append(
-                Line(
+                ComparisonRow(
                     label(study, cell),
                     metric,
                     len(own),

@@ -78,24 +78,27 @@ class Collector:
             raise ValueError(f"width = {width}: must be >= 1")
         if limit is not None and limit < 1:
             raise ValueError(f"limit = {limit}: must be >= 1")
-        chosen = WorkerOptions(workers, worker_timeout)
-        check(chosen)
+        worker_options = WorkerOptions(workers, worker_timeout)
+        check(worker_options)
         self._make = _maker(env, options)
-        self._backend, self._width = backend, 1 if isinstance(env, gym.Env) else width
+        self._backend = backend
+        self._width = 1 if isinstance(env, gym.Env) else width
         self._stepper: Stepper | None = None
         self._first: gym.Env[Any, Any] | None = None
-        own = self._make()
-        if isinstance(own, VectorEnv):
-            self._play_vector(own, limit, chosen)
+        first = self._make()
+        if isinstance(first, VectorEnv):
+            self._play_vector(first, limit, worker_options)
             return
-        self.observation_space, self.action_space = own.observation_space, own.action_space
+        self.observation_space, self.action_space = first.observation_space, first.action_space
         """The environment's own, from which policies are made; a Batch has their elements as `envs.codecs` says."""
-        self._codecs = ObservationCodec(own.observation_space), ActionCodec(own.action_space)
-        self._first = flat(own, self._codecs)
+        self._codecs = ObservationCodec(first.observation_space), ActionCodec(first.action_space)
+        self._first = flat(first, self._codecs)
         self.limit = time_limit(self._first) if limit is None else limit
         self._compiled = CompiledMaze.of(self._first) if backend == "auto" and limit is None else None
-        self._workers = self._make_workers(env, limit, chosen)
-        self._worth_it, self._pilots, self._seconds = False, 0, 0.0
+        self._workers = self._make_workers(env, limit, worker_options)
+        self._worth_it = False
+        self._pilots = 0
+        self._seconds = 0.0
 
     def collect(self, policy: Policy, n: int, seed: int, iteration: int) -> Batch:
         """n whole episodes of a policy: a function of (policy, seed, iteration) alone."""
@@ -132,11 +135,12 @@ class Collector:
         if isinstance(self._make, _Same):
             return
         self._close_environments()
-        again = self._make_again()
-        if isinstance(again, VectorEnv):
-            self._stepper = VectorStepper(again)
+        env = self._make_again()
+        if isinstance(env, VectorEnv):
+            self._stepper = VectorStepper(env)
         else:
-            self._first, self._stepper = flat(again, self._codecs), None
+            self._first = flat(env, self._codecs)
+            self._stepper = None
         if self._workers is not None:
             self._workers.renew()
 
@@ -151,25 +155,29 @@ class Collector:
         if options.workers > 1:
             reason = "a vector environment has its own way to play several episodes at a time"
             raise ValueError(f"workers = {options.workers}: must be 1: {reason}")
-        self._compiled, self._workers = None, None
+        self._compiled = None
+        self._workers = None
         self.observation_space, self.action_space = env.single_observation_space, env.single_action_space
         self.limit = limit or _time_limit_of_vector(env)
-        self._stepper, self._width = VectorStepper(env), env.num_envs
+        self._stepper = VectorStepper(env)
+        self._width = env.num_envs
 
     def _spread(self, workers: Workers, policy: Policy, n: int, seed: int, iteration: int) -> list[Part]:
         """The episodes of a batch, by the workers if they are worth it: they take a while to begin."""
-        parts, done = [], 0
-        while done < n and not self._worth_it:
-            count = 1 if self._pilots < PILOTS else n - done
+        parts = []
+        played = 0
+        while played < n and not self._worth_it:
+            count = 1 if self._pilots < PILOTS else n - played
             began = time.perf_counter()
-            parts.append(self.part(policy, done, count, seed, iteration))
+            parts.append(self.part(policy, played, count, seed, iteration))
             seconds = time.perf_counter() - began
-            done += count
+            played += count
             self._pilots += 1
             self._seconds += seconds
-            batch, rest = seconds / count * n, seconds / count * (n - done)
+            batch = seconds / count * n
+            rest = seconds / count * (n - played)
             self._worth_it = self._pilots >= PILOTS and batch >= WORTH and self._seconds + rest >= START
-        return parts if done == n else parts + workers.play(policy, done, n, seed, iteration)
+        return parts if played == n else parts + workers.play(policy, played, n, seed, iteration)
 
     def _make_workers(self, env: Source, limit: int | None, options: WorkerOptions) -> Workers | None:
         """None if this process plays alone: no other was asked for, or it must not start any."""
@@ -248,7 +256,7 @@ def time_limit(env: gym.Env[Any, Any]) -> int:
     limits = [layer._max_episode_steps for layer in layers(env) if isinstance(layer, TimeLimit)]
     own = getattr(env.unwrapped, "max_episode_steps", None)
     registered = env.spec.max_episode_steps if env.spec is not None else None
-    known = limits + ([own] if own else [])
-    if not (known or registered):
+    inner_limits = limits + ([own] if own else [])
+    if not (inner_limits or registered):
         raise ValueError(f"{env} has no time limit: give limit, the longest an episode may last")
-    return min(int(steps) for steps in known or [registered])
+    return min(int(steps) for steps in inner_limits or [registered])

@@ -11,8 +11,7 @@ from steadyrl.ground.shapes import Array, BoolArray, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.parts import Part, joined, plain
-from steadyrl.rollouts.stepper import EpisodeError, SlotError, Stepped, Stepper
-from steadyrl.rollouts.stepper import Final as LastInfo
+from steadyrl.rollouts.stepper import EpisodeError, LastInfo, SlotError, Stepped, Stepper
 
 AHEAD: Final = 32
 """Steps of an episode whose random numbers are made at once, which takes about twice as long as for a single one."""
@@ -55,10 +54,13 @@ def play_part(
         for k in np.flatnonzero(over).tolist():
             record.finish(int(playing[k]), current[k], bool(stepped.terminated[k]), stepped.finals[k])
             if started < n:
-                playing[k], over[k] = started, False
+                playing[k] = started
+                over[k] = False
                 current[k] = _begin(record, stepper, int(slots[k]), started, seeds[started])
                 started += 1
-        slots, playing, current = slots[~over], playing[~over], current[~over]
+        slots = slots[~over]
+        playing = playing[~over]
+        current = current[~over]
     return record.part()
 
 
@@ -74,9 +76,10 @@ class _Chance:
         place = t % AHEAD
         due = place == 0
         if due.any():
-            draws, late = self.ahead.shape[2], episodes[due]
-            found = streams.uniforms(self.keys[late], t[due] * draws, AHEAD * draws)
-            self.ahead[late] = found.reshape(late.size, AHEAD, draws)
+            draws = self.ahead.shape[2]
+            late = episodes[due]
+            uniforms = streams.uniforms(self.keys[late], t[due] * draws, AHEAD * draws)
+            self.ahead[late] = uniforms.reshape(late.size, AHEAD, draws)
         return self.ahead[episodes, place]
 
 
@@ -85,26 +88,26 @@ class _Record:
 
     def __init__(self, stepper: Stepper, n: int, max_steps: int, first: int) -> None:
         self.first = first
-        seen, done = stepper.observation_space, stepper.action_space
-        self.observations = np.zeros((n, max_steps, *(seen.shape or ())), dtype=seen.dtype)
-        self.last_observations = np.zeros((n, *(seen.shape or ())), dtype=seen.dtype)
-        self.actions = np.zeros((n, max_steps, *(done.shape or ())), dtype=done.dtype)
+        observation_space, action_space = stepper.observation_space, stepper.action_space
+        self.observations = np.zeros((n, max_steps, *(observation_space.shape or ())), dtype=observation_space.dtype)
+        self.last_observations = np.zeros((n, *(observation_space.shape or ())), dtype=observation_space.dtype)
+        self.actions = np.zeros((n, max_steps, *(action_space.shape or ())), dtype=action_space.dtype)
         self.rewards = np.zeros((n, max_steps))
         self.lengths = np.zeros(n, dtype=np.int64)
         self.terminated: BoolArray = np.zeros(n, dtype=bool)
         self.finals: list[LastInfo] = [{}] * n
 
     def write(
-        self, episodes: NDArray[np.int64], seen: NDArray[Any], actions: NDArray[Any], rewards: NDArray[Any]
+        self, episodes: NDArray[np.int64], observations: NDArray[Any], actions: NDArray[Any], rewards: NDArray[Any]
     ) -> None:
         t = self.lengths[episodes]
-        self.observations[episodes, t] = seen
+        self.observations[episodes, t] = observations
         self.actions[episodes, t] = actions
         self.rewards[episodes, t] = rewards
         self.lengths[episodes] += 1
 
-    def finish(self, episode: int, seen: Any, terminated: bool, final: LastInfo | None) -> None:
-        self.last_observations[episode] = seen
+    def finish(self, episode: int, observation: Any, terminated: bool, final: LastInfo | None) -> None:
+        self.last_observations[episode] = observation
         self.terminated[episode] = terminated
         self.finals[episode] = final or {}
 
@@ -128,12 +131,12 @@ class _Record:
         for name, values in (("reward", self.rewards), ("observation", self.observations)):
             if values.dtype.kind == "f" and not np.isfinite(values).all():
                 episode, t = (int(k) for k in np.argwhere(~np.isfinite(values))[0][:2])
-                what = values[episode, t]
-                raise EpisodeError(f"episode {self.first + episode}, step {t}: {name} = {what}: must be finite")
+                value = values[episode, t]
+                raise EpisodeError(f"episode {self.first + episode}, step {t}: {name} = {value}: must be finite")
         if self.last_observations.dtype.kind == "f" and not np.isfinite(self.last_observations).all():
             episode = int(np.argwhere(~np.isfinite(self.last_observations))[0][0])
-            what = self.last_observations[episode]
-            raise EpisodeError(f"episode {self.first + episode}, last step: observation = {what}: must be finite")
+            value = self.last_observations[episode]
+            raise EpisodeError(f"episode {self.first + episode}, last step: observation = {value}: must be finite")
 
 
 def _begin(record: _Record, stepper: Stepper, slot: int, episode: int, seed: int) -> NDArray[Any]:
@@ -156,8 +159,8 @@ def _step(
     except SlotError as error:
         record.check_finite()
         episode = int(episodes[error.index])
-        at = f"episode {record.first + episode}, step {int(record.lengths[episode])}"
-        raise EpisodeError(f"{at}: the environment raised {error}") from error.__cause__
+        place = f"episode {record.first + episode}, step {int(record.lengths[episode])}"
+        raise EpisodeError(f"{place}: the environment raised {error}") from error.__cause__
     except Exception as error:  # of a vector environment, which does not say in which of them
         record.check_finite()
         numbers = ", ".join(str(record.first + k) for k in episodes.tolist())

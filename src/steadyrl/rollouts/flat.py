@@ -26,7 +26,8 @@ class _Flat(gym.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: gym.Env[Any, Any], observations: ObservationCodec, actions: ActionCodec) -> None:
         super().__init__(env)
-        self._observations, self._actions = observations, actions
+        self._observations = observations
+        self._actions = actions
         self.observation_space, self.action_space = observations.batch_space, actions.batch_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 from steadyrl.rollouts.batch import Batch
-from steadyrl.rollouts.stepper import EpisodeError
-from steadyrl.rollouts.stepper import Final as LastInfo
+from steadyrl.rollouts.stepper import EpisodeError, LastInfo
 
 PLAIN: Final = (str, bool, int, float, np.generic)
 """What of an episode's last info is kept."""
@@ -68,7 +67,8 @@ def _of_many(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in EPISODES
     }
-    n, longest = arrays["lengths"].size, int(arrays["lengths"].max())
+    n = arrays["lengths"].size
+    longest = int(arrays["lengths"].max())
     for name in STEPS:
         like = getattr(parts[0], name)
         arrays[name] = np.zeros((n, longest, *like.shape[2:]), dtype=like.dtype)

@@ -65,13 +65,16 @@ class Player:
 
     def __init__(self, make_collector: bytes, shared: SharedPolicy, steps: Any) -> None:
         """`make_collector` is the pickle of a function that makes a `PartCollector`, `steps` a shared array."""
-        self._make_collector, self._shared, self._steps = make_collector, shared, steps
+        self._make_collector = make_collector
+        self._shared = shared
+        self._steps = steps
         self._collector: tuple[int, PartCollector] | None = None
         self._policy: tuple[int, Policy] | None = None
 
     def __call__(self, task: Task) -> Part:
         """The episodes of the task."""
-        policy, collector = self._policy_of(task), self._collector_of(task)
+        policy = self._policy_of(task)
+        collector = self._collector_of(task)
 
         def watched(stepper: Stepper) -> Stepper:
             return _Counting(stepper, self._steps, task.place)
@@ -110,7 +113,9 @@ class _Counting:
     """A stepper that counts what it does where the driver sees it."""
 
     def __init__(self, stepper: Stepper, steps: Any, place: int) -> None:
-        self._stepper, self._steps, self._place = stepper, steps, place
+        self._stepper = stepper
+        self._steps = steps
+        self._place = place
         self.observation_space, self.action_space = stepper.observation_space, stepper.action_space
 
     def reset(self, slot: int, seed: int) -> NDArray[Any]:
@@ -125,8 +130,8 @@ class _Counting:
         self._stepper.close()
 
 
-def _unknown(what: str, error: Exception) -> str:
+def _unknown(subject: str, error: Exception) -> str:
     return (
-        f"workers: {what} is not known in a worker process ({error}): define it in a module or a script, not in a "
+        f"workers: {subject} is not known in a worker process ({error}): define it in a module or a script, not in a "
         "notebook or at a prompt"
     )

@@ -35,9 +35,11 @@ def generalised_advantages(
     """
     n, steps = rewards.shape
     out = np.zeros_like(rewards)
-    next_value, advantage = np.zeros(n), np.zeros(n)
+    next_value = np.zeros(n)
+    advantage = np.zeros(n)
     for t in range(steps - 1, -1, -1):
-        ending, live = lengths == t + 1, lengths > t
+        ending = lengths == t + 1
+        live = lengths > t
         next_value = np.where(ending, np.where(terminated, 0.0, last_values), next_value)
         delta = rewards[:, t] + gamma * next_value - values[:, t]
         advantage = np.where(live, delta + gamma * gae_lambda * advantage, 0.0)

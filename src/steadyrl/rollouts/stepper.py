@@ -12,7 +12,7 @@ from steadyrl.envs._close import close
 from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.ground.shapes import Array, BoolArray
 
-Final = Mapping[str, Any]
+LastInfo = Mapping[str, Any]
 """The last step's info."""
 
 
@@ -23,7 +23,7 @@ class Stepped(NamedTuple):
     rewards: Array
     terminated: BoolArray
     truncated: BoolArray
-    finals: Sequence[Final | None]
+    finals: Sequence[LastInfo | None]
     """The info of each slot whose episode has ended, None for the others."""
 
 
@@ -79,11 +79,11 @@ class GymnasiumStepper:
 
     def step(self, slots: NDArray[np.int64], actions: NDArray[Any]) -> Stepped:
         """Step the environments of the given slots, one after the other."""
-        chosen = actions.tolist() if self._discrete else actions
+        elements = actions.tolist() if self._discrete else actions
         if not self._discrete and actions.ndim == 1:
-            chosen = [np.asarray(number) for number in actions]  # a Box without axes has arrays too
+            elements = [np.asarray(number) for number in actions]  # a Box without axes has arrays too
         results = []
-        for k, (slot, action) in enumerate(zip(slots.tolist(), chosen, strict=True)):
+        for k, (slot, action) in enumerate(zip(slots.tolist(), elements, strict=True)):
             try:
                 observation, reward, terminated, truncated, info = self.envs[slot].step(action)
                 results.append((self._checked(observation), float(reward), bool(terminated), bool(truncated), info))

@@ -25,11 +25,10 @@ class VectorStepper:
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         """Refuse (ValueError) a vector environment whose episodes cannot begin one by one."""
-        self.env, self.width = env, int(env.num_envs)
-        self._observations, self._actions = (
-            ObservationCodec(env.single_observation_space),
-            ActionCodec(env.single_action_space),
-        )
+        self.env = env
+        self.width = int(env.num_envs)
+        self._observations = ObservationCodec(env.single_observation_space)
+        self._actions = ActionCodec(env.single_action_space)
         self.observation_space: spaces.Space[Any] = self._observations.batch_space
         self.action_space: spaces.Space[Any] = self._actions.batch_space
         mode = env.metadata.get("autoreset_mode")
@@ -56,12 +55,12 @@ class VectorStepper:
         """Step all of them, for it knows no other way, and look at the slots asked for."""
         if self._idle_must_be_reset and self._over.any():
             self._reset([0] * self.width, self._over.copy())
-        given = self._last.copy()
-        given[slots] = actions
-        found, rewards, terminated, truncated, infos = self.env.step(self._actions.decode(given))
+        all_actions = self._last.copy()
+        all_actions[slots] = actions
+        observations, rewards, terminated, truncated, infos = self.env.step(self._actions.decode(all_actions))
         self._over = np.asarray(terminated, dtype=bool) | np.asarray(truncated, dtype=bool)
         return Stepped(
-            self._observations.encode(found)[slots],
+            self._observations.encode(observations)[slots],
             np.asarray(rewards, dtype=np.float64)[slots],
             np.asarray(terminated, dtype=bool)[slots],
             np.asarray(truncated, dtype=bool)[slots],
@@ -89,13 +88,13 @@ class VectorStepper:
         try:
             first = self._reset(seeds, None).copy()
             after = self.step(np.arange(self.width), self._last).observations.copy()
-            again = self._reset(seeds, np.arange(self.width) == 0).copy()
+            replay = self._reset(seeds, np.arange(self.width) == 0).copy()
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ValueError(f"{self.env}: its episodes cannot begin one by one ({reason}): {CURE}") from error
-        if not _same(again[:1], first[:1]):
+        if not _same(replay[:1], first[:1]):
             raise ValueError(f"{self.env}: reset(seed=[...]) gave another first observation than before: {CURE}")
-        if not _same(again[1:], after[1:]):
+        if not _same(replay[1:], after[1:]):
             raise ValueError(f"{self.env}: reset begins all episodes again, whatever its reset_mask says: {CURE}")
         self._over[:] = True
 

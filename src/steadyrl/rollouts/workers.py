@@ -42,7 +42,8 @@ class Workers:
 
     def __init__(self, make_collector: bytes, options: WorkerOptions) -> None:
         """`make_collector` is the pickle of a function that makes what a `Player` plays with."""
-        self._make_collector, self._options = make_collector, options
+        self._make_collector = make_collector
+        self._options = options
         self._steps: Any = multiprocessing.get_context("spawn").RawArray(ctypes.c_uint64, options.workers)
         self._shared: SharedPolicy | None = None
         self._pool: Pool[Task, Part] | None = None
@@ -51,9 +52,12 @@ class Workers:
     def play(self, policy: Policy, first: int, n: int, seed: int, iteration: int) -> list[Part]:
         """Episodes `first` to n - 1 of a batch."""
         sizes, pool = self._share(policy)
-        ahead, silence = _Ahead(first, n, self._options.workers), _Silence(self._steps, self._options.worker_timeout)
-        free, playing = list(range(self._options.workers)), set[Task]()
-        tasks, parts = deque[Task](), list[Part]()
+        ahead = _Ahead(first, n, self._options.workers)
+        silence = _Silence(self._steps, self._options.worker_timeout)
+        free = list(range(self._options.workers))
+        playing = set[Task]()
+        tasks = deque[Task]()
+        parts = list[Part]()
 
         def hand_out() -> None:
             while free and ahead:
@@ -111,7 +115,9 @@ class _Ahead:
     """The episodes that nobody plays yet: large parts first, small ones in the end, so that all end together."""
 
     def __init__(self, first: int, n: int, workers: int) -> None:
-        self._first, self._n, self._workers = first, n, workers
+        self._first = first
+        self._n = n
+        self._workers = workers
         self._again: deque[tuple[int, int]] = deque()  # the number of an episode, and which attempt comes next
 
     def __bool__(self) -> bool:
@@ -122,7 +128,8 @@ class _Ahead:
         if self._again:
             number, attempt = self._again.popleft()
             return number, 1, attempt
-        first, left = self._first, self._n - self._first
+        first = self._first
+        left = self._n - self._first
         count = -(-left // (2 * self._workers))
         self._first += count
         return first, count, 1
@@ -146,7 +153,8 @@ class _Silence:
     """For how long workers have not counted a step."""
 
     def __init__(self, steps: Any, timeout: float) -> None:
-        self._steps, self._timeout = steps, timeout
+        self._steps = steps
+        self._timeout = timeout
         self._heard: dict[Task, tuple[int, float]] = {}
         self._ended: set[Task] = set()
 
@@ -157,9 +165,9 @@ class _Silence:
             count = self._steps[task.place]
             if task not in self._heard or self._heard[task][0] != count:
                 self._heard[task] = count, now
-        found = [task for task in tasks if now - self._heard[task][1] >= self._timeout]
-        self._ended.update(found)
-        return found
+        overdue = [task for task in tasks if now - self._heard[task][1] >= self._timeout]
+        self._ended.update(overdue)
+        return overdue
 
     def reason(self, task: Task) -> str | None:
         """What to say of a task that was ended because of it."""

@@ -17,7 +17,7 @@ Act = Callable[[Any], Any]
 
 
 @runtime_checkable
-class Player(Protocol):
+class EpisodicPolicy(Protocol):
     """A policy that wants to know where an episode begins: one with a memory, or with random numbers of its own."""
 
     def reset(self, seed: int) -> None:
@@ -30,7 +30,7 @@ class Player(Protocol):
 
 
 def evaluate_policy(
-    policy: Act | Player,
+    policy: Act | EpisodicPolicy,
     env: str | Callable[[], gym.Env[Any, Any]],
     *,
     episodes: int = 1000,
@@ -73,11 +73,11 @@ def evaluate_policy(
 
 
 def _episode(
-    policy: Act | Player, env: gym.Env[Any, Any], seed: int, number: int, gamma: float, limit: int
+    policy: Act | EpisodicPolicy, env: gym.Env[Any, Any], seed: int, number: int, gamma: float, limit: int
 ) -> tuple[float, float, int, float]:
     """Discounted and plain return, length, and the environment's own reading (nan if it has none)."""
     observation, _ = env.reset(seed=seed)
-    if isinstance(policy, Player):
+    if isinstance(policy, EpisodicPolicy):
         policy.reset(seed)
     rewards: list[float] = []
     over = False

@@ -44,7 +44,7 @@ SOURCES: Final = (
 
 
 @dataclass(frozen=True)
-class Case:
+class BiasCase:
     """One estimator of one measure on samples of n from one law."""
 
     law: str
@@ -91,7 +91,7 @@ def cases(
     seeds: int | None = None,
     updates: int | None = None,
     estimators: Iterable[str] | None = None,
-) -> list[Case]:
+) -> list[BiasCase]:
     """Every estimator of every measure of the paper; `updates` estimates of each, with so many seeds."""
     budget = updates or (QUICK if quick else 20_000)
     if budget < 2:
@@ -102,15 +102,15 @@ def cases(
             raise BadInputError(f"unknown estimator {name!r}: known are {', '.join(known_estimators.names())}")
     laws = [law.name for law in all_laws()]
     grid = product(SIZES, laws, MEASURES, chosen, range(seeds or 1))
-    return [Case(law, n, measure, estimator, seed, budget) for n, law, measure, estimator, seed in grid]
+    return [BiasCase(law, n, measure, estimator, seed, budget) for n, law, measure, estimator, seed in grid]
 
 
-def tasks(missing: Sequence[Case]) -> list[Case]:
+def tasks(missing: Sequence[BiasCase]) -> list[BiasCase]:
     """Each on its own."""
     return list(missing)
 
 
-def measure(case: Case) -> list[BiasRow]:
+def measure(case: BiasCase) -> list[BiasRow]:
     """Estimate the gradient on many samples and compare it with the exact one."""
     law, exact = _law_and_gradient(case.law, case.measure)
     blocks = _gradients(law, case.n, case.measure, case.estimator, case.replications, case.seed)
@@ -129,7 +129,7 @@ def measure(case: Case) -> list[BiasRow]:
     return [row]
 
 
-def settings(case: Case) -> Settings:
+def settings(case: BiasCase) -> Settings:
     """What a row says of its case."""
     named = {name: getattr(case, name) for name in ("law", "n", "measure", "estimator", "seed", "budget")}
     return {**named, "replications": case.replications}

@@ -73,7 +73,7 @@ class LocationScale:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class GaussianMixture:
     """Component k with probability p_k(theta) gives a normal return: a bandit's arms, or an MDP's trajectories."""
 
     name: str
@@ -123,15 +123,15 @@ def softmax(logits: Float[Array, "*batch k"]) -> Float[Array, "*batch k"]:
     return e / e.sum(axis=-1, keepdims=True)
 
 
-def bandit() -> Mixture:
+def bandit() -> GaussianMixture:
     """A softmax over five arms: safe and poor to risky and rich, one with a heavy left component."""
     theta = np.array([0.0, 0.4, -0.3, 0.2, -0.6])
     scores = np.eye(theta.size) - softmax(theta)
     mean, std = np.array([0.0, 0.5, 1.0, 1.5, -3.0]), np.array([0.2, 0.5, 1.0, 2.0, 1.5])
-    return Mixture("softmax bandit", softmax, scores, theta, mean, std)
+    return GaussianMixture("softmax bandit", softmax, scores, theta, mean, std)
 
 
-def mdp() -> Mixture:
+def mdp() -> GaussianMixture:
     """Three states, two actions, three steps: every trajectory enumerated.
 
     Action 1 pays twice as much as action 0 and slips to the next state with probability 0.3 (action 0 moves there
@@ -157,7 +157,7 @@ def mdp() -> Mixture:
     in_state = visits.reshape(-1, 3, 2).sum(axis=-1, keepdims=True)
     scores = visits - (in_state * policy).reshape(-1, 6)
     mean = visits @ rewards.ravel()
-    return Mixture("small MDP", probabilities, scores, theta, mean, np.full(mean.size, 0.3))
+    return GaussianMixture("small MDP", probabilities, scores, theta, mean, np.full(mean.size, 0.3))
 
 
 def _walk(

@@ -65,7 +65,7 @@ class Halts:
 
 
 @dataclass(frozen=True)
-class Case:
+class VarianceCase:
     """A run, and when it is looked at."""
 
     config: RunConfig
@@ -102,7 +102,7 @@ def cases(
     updates: int | None = None,
     estimators: Iterable[str] | None = None,
     halts: Halts | None = None,
-) -> list[Case]:
+) -> list[VarianceCase]:
     """The paper's settings of the Maze under Gaussian noise (tab:maze_param), with the paper's estimators and ours."""
     chosen = (PAPER, OURS) if estimators is None else tuple(estimators)
     ones = [c for c in planned("maze") if c.lam and c.env_options["noise"] == "gaussian" and c.estimator == PAPER]
@@ -110,18 +110,18 @@ def cases(
     for one, estimator in product(ones, chosen):
         fields = one.to_dict() | {"estimator": estimator, "updates": updates or (QUICK if quick else one.updates)}
         found += [config_from(fields | {"seed": seed}) for seed in range(seeds or (3 if quick else 10))]
-    return [Case(config, halts or Halts()) for config in found]
+    return [VarianceCase(config, halts or Halts()) for config in found]
 
 
-def tasks(missing: Sequence[Case]) -> list[tuple[Case, ...]]:
+def tasks(missing: Sequence[VarianceCase]) -> list[tuple[VarianceCase, ...]]:
     """Runs that differ in their seed alone are trained in step."""
-    groups: dict[tuple[str, Halts], list[Case]] = {}
+    groups: dict[tuple[str, Halts], list[VarianceCase]] = {}
     for case in missing:
         groups.setdefault((config_hash(case.config.replace(seed=0)), case.halts), []).append(case)
     return [tuple(group[k : k + AT_ONCE]) for group in groups.values() for k in range(0, len(group), AT_ONCE)]
 
 
-def measure(task: Sequence[Case]) -> list[VarianceRow]:
+def measure(task: Sequence[VarianceCase]) -> list[VarianceRow]:
     """The rows of runs that differ in their seed alone."""
     columns = watched([case.config for case in task], task[0].halts).tolist()
     lists: list[Any] = [[[x if math.isfinite(x) else None for x in column] for column in run] for run in columns]
@@ -131,7 +131,7 @@ def measure(task: Sequence[Case]) -> list[VarianceRow]:
     ]
 
 
-def settings(case: Case) -> Settings:
+def settings(case: VarianceCase) -> Settings:
     """What a row says of its run."""
     named = {name: getattr(case.config, name) for name in ("measure", "estimator", "seed", "updates", "lam")}
     hashed = config_hash(case.config)

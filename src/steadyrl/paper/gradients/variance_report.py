@@ -32,7 +32,7 @@ NAMES: Final = {"paper": "the paper's estimator", "influence": "ours (influence)
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class VarianceCurve:
     """One measure by one estimator: what its seeds did, on average."""
 
     lam: float
@@ -141,14 +141,14 @@ def _draw(
     panel.spines[["top", "right"]].set_visible(False)
 
 
-def line_of(rows: Sequence[VarianceRow], measure: str, estimator: str) -> Line | None:
+def line_of(rows: Sequence[VarianceRow], measure: str, estimator: str) -> VarianceCurve | None:
     """The mean over seeds, None if there are none; a seed that diverged is left out from there on."""
     chosen = [cell for cell in rows if (cell.measure, cell.estimator) == (measure, estimator)]
     if not chosen:
         return None
     values = np.array([cell.variance for cell in chosen], dtype=np.float64)
     mean, error = _mean_and_error(values)
-    return Line(chosen[0].lam, len(chosen), np.array(chosen[0].at, dtype=np.float64), mean, error)
+    return VarianceCurve(chosen[0].lam, len(chosen), np.array(chosen[0].at, dtype=np.float64), mean, error)
 
 
 def _mean_and_error(values: Float[Array, "seeds halts"]) -> tuple[Float[Array, " halts"], Float[Array, " halts"]]:

@@ -66,7 +66,8 @@ def _verdict(env: gym.Env[Any, Any], fast: Stepper) -> str | None:
 
 def difference(fast: Stepper, env: gym.Env[Any, Any]) -> str | None:
     """Where the stepper and the environment part, in words; None if a short episode of random actions is the same."""
-    plain, policy = GymnasiumStepper(lambda: env), RandomPolicy(env.action_space)
+    plain = GymnasiumStepper(lambda: env)
+    policy = RandomPolicy(env.action_space)
     theirs = _arrays(play(policy, plain, 1, 1, STEPS, SEED, 0))
     try:
         ours = _arrays(play(policy, fast, 1, 1, STEPS, SEED, 0))
@@ -84,18 +85,18 @@ def _raised(error: Exception) -> str:
 
 def _arrays(batch: Batch) -> dict[str, NDArray[Any]]:
     """Every array of the batch, by name, observations first."""
-    named = {field.name: getattr(batch, field.name) for field in fields(Batch) if field.name != "outcomes"}
-    return {**named, **batch.outcomes}
+    arrays = {field.name: getattr(batch, field.name) for field in fields(Batch) if field.name != "outcomes"}
+    return {**arrays, **batch.outcomes}
 
 
-def _parting(name: str, expected: NDArray[Any], got: NDArray[Any]) -> str | None:
-    if (expected.dtype, expected.shape) != (got.dtype, got.shape):
-        return f"{name} of {expected.dtype} {expected.shape} with Gymnasium, {got.dtype} {got.shape} without"
-    places = np.argwhere(_bits(expected) != _bits(got))
+def _parting(name: str, expected: NDArray[Any], actual: NDArray[Any]) -> str | None:
+    if (expected.dtype, expected.shape) != (actual.dtype, actual.shape):
+        return f"{name} of {expected.dtype} {expected.shape} with Gymnasium, {actual.dtype} {actual.shape} without"
+    places = np.argwhere(_bits(expected) != _bits(actual))
     if places.size == 0:
         return None
     place = tuple(places[0].tolist())
-    return f"{name}{list(place[1:])} = {expected[place]} with Gymnasium, {got[place]} without"
+    return f"{name}{list(place[1:])} = {expected[place]} with Gymnasium, {actual[place]} without"
 
 
 def _bits(array: NDArray[Any]) -> NDArray[Any]:

@@ -21,8 +21,7 @@ from steadyrl.envs._draws import RewardDraws
 from steadyrl.envs.lunarlander import EndedRight, LanderReport, touches_ground
 from steadyrl.envs.noise import Noise
 from steadyrl.envs.risky import RiskyRegion, layers
-from steadyrl.rollouts.stepper import Final as LastInfo
-from steadyrl.rollouts.stepper import SlotError, Stepped
+from steadyrl.rollouts.stepper import LastInfo, SlotError, Stepped
 
 UNSEEN: Final = (OrderEnforcing, PassiveEnvChecker)
 """Wrappers that change no number."""
@@ -64,13 +63,16 @@ class LanderStepper:
         self._flights: dict[int, Flight] = {}
         self._seeds = [0] * width
         self._steps = np.zeros(width, dtype=np.int64)
-        self._where, self._draws, self._max_steps = risky.where, RewardDraws(risky.noise), max_steps
+        self._where = risky.where
+        self._draws = RewardDraws(risky.noise)
+        self._max_steps = max_steps
 
     def reset(self, slot: int, seed: int) -> NDArray[Any]:
         """Begin an episode in a slot; its first observation follows a step with the engines off."""
         self._scenes[slot] = self._scenery.build(seed)
         self._flights[slot] = flight = _fly(self._scenes[slot])
-        self._seeds[slot], self._steps[slot] = seed, 0
+        self._seeds[slot] = seed
+        self._steps[slot] = 0
         next(flight)
         return np.array(flight.send(0)[0], dtype=np.float32)
 
@@ -79,14 +81,17 @@ class LanderStepper:
         if actions.dtype.kind not in "iu":
             cause = TypeError(f"actions of type {actions.dtype}: must be integers")
             raise SlotError(0, cause) from cause
-        flights, results = self._flights, []
+        flights = self._flights
+        results = []
         for k, (slot, action) in enumerate(zip(slots.tolist(), actions.tolist(), strict=True)):
             try:
                 results.append(flights[slot].send(action))
             except Exception as error:
                 raise SlotError(k, error) from error
         states, paid, ends = zip(*results, strict=True)
-        observations, rewards, terminated = np.array(states, dtype=np.float32), np.array(paid), np.array(ends)
+        observations = np.array(states, dtype=np.float32)
+        rewards = np.array(paid)
+        terminated = np.array(ends)
         self._steps[slots] += 1
         truncated = self._steps[slots] >= self._max_steps
         finals: list[LastInfo | None] = [None] * len(slots)
@@ -105,7 +110,8 @@ class LanderStepper:
         """What `LanderReport` and `RiskyRegion` say of the last step."""
         craft = self._scenes[slot].craft
         legs = any(touches_ground(leg) for leg in craft.legs)
-        side, landed = "left" if observation[0] < 0 else "right", terminated and not craft.lander.awake
+        side = "left" if observation[0] < 0 else "right"
+        landed = terminated and not craft.lander.awake
         report = {
             "side": side,
             "landed": landed,
@@ -113,7 +119,8 @@ class LanderStepper:
             "grounded": legs or touches_ground(craft.lander),
             "timeout": not terminated,
         }
-        risky, noise = self._where(observation, None, report), 0.0
+        risky = self._where(observation, None, report)
+        noise = 0.0
         if risky:
             self._draws.reset(self._seeds[slot])
             noise = self._draws.draw()
@@ -137,7 +144,8 @@ class _Scenery:
         self.box: Any = Box2D
         self.game: Any = game
         self.gravity = gravity
-        self.width, self.height = game.VIEWPORT_W / game.SCALE, game.VIEWPORT_H / game.SCALE
+        self.width = game.VIEWPORT_W / game.SCALE
+        self.height = game.VIEWPORT_H / game.SCALE
         level = [(0, 0), (self.width, 0)]
         outline = [(x / game.SCALE, y / game.SCALE) for x, y in game.LANDER_POLY]
         plank = (game.LEG_W / game.SCALE, game.LEG_H / game.SCALE)
@@ -145,7 +153,8 @@ class _Scenery:
         self.slope = Box2D.b2FixtureDef(shape=self.edge, density=0, friction=0.1)
         self.bottom = Box2D.b2FixtureDef(shape=Box2D.b2EdgeShape(vertices=level))
         touches_moon = {"restitution": 0.0, "maskBits": 0x001}
-        hull, leg = Box2D.b2PolygonShape(vertices=outline), Box2D.b2PolygonShape(box=plank)
+        hull = Box2D.b2PolygonShape(vertices=outline)
+        leg = Box2D.b2PolygonShape(box=plank)
         self.hull = Box2D.b2FixtureDef(shape=hull, density=5.0, friction=0.1, categoryBits=0x010, **touches_moon)
         self.leg = Box2D.b2FixtureDef(shape=leg, density=1.0, categoryBits=0x020, **touches_moon)
 
@@ -173,57 +182,87 @@ class _Scenery:
 
     def _leg(self, world: Any, lander: Any, sign: int) -> Any:
         """The left (-1) or right (1) leg, on a joint that springs back within its limits."""
-        away, down = sign * self.game.LEG_AWAY / self.game.SCALE, self.game.LEG_DOWN / self.game.SCALE
-        at = (self.width / 2 - away, self.height)
-        leg = world.CreateDynamicBody(position=at, angle=sign * 0.05, fixtures=self.leg)
+        away = sign * self.game.LEG_AWAY / self.game.SCALE
+        down = self.game.LEG_DOWN / self.game.SCALE
+        position = (self.width / 2 - away, self.height)
+        leg = world.CreateDynamicBody(position=position, angle=sign * 0.05, fixtures=self.leg)
         leg.ground_contact = False
         joint = self.box.b2RevoluteJointDef(bodyA=lander, bodyB=leg, localAnchorA=(0, 0), localAnchorB=(away, down))
         joint.enableMotor = joint.enableLimit = True
-        joint.maxMotorTorque, joint.motorSpeed = self.game.LEG_SPRING_TORQUE, 0.3 * sign
+        joint.maxMotorTorque = self.game.LEG_SPRING_TORQUE
+        joint.motorSpeed = 0.3 * sign
         joint.lowerAngle, joint.upperAngle = (0.4, 0.9) if sign < 0 else (-0.9, -0.4)
         world.CreateJoint(joint)
         return leg
 
 
-def _fly(scene: SimpleNamespace) -> Flight:
+def _fly(scene: SimpleNamespace) -> Flight:  # noqa: PLR0915  # one step of the game, whose state is in its variables
     """A flight from the scene's beginning: a generator, as its local variables are the quickest place to keep it.
 
     Box2D's position and velocity are views of the body: fetched once, read after every step.
     """
-    game, craft, lander, (leg_0, leg_1) = scene.game, scene.craft, scene.craft.lander, scene.craft.legs
-    position, velocity, push = lander.position, lander.linearVelocity, lander.ApplyLinearImpulse
-    scale, fps, main, side = game.SCALE, game.FPS, game.MAIN_ENGINE_POWER, game.SIDE_ENGINE_POWER
-    half_width, half_height = game.VIEWPORT_W / scale / 2, game.VIEWPORT_H / scale / 2
-    below, aside, height = game.MAIN_ENGINE_Y_LOCATION / scale, game.SIDE_ENGINE_AWAY / scale, game.SIDE_ENGINE_HEIGHT
-    seconds, floor = 1.0 / fps, game.VIEWPORT_H / scale / 4 + game.LEG_DOWN / scale
-    advance, draw = scene.world.Step, _dispersions(scene.random, scale).__next__
-    at_x, at_y, angle, shaping = position.x, position.y, lander.angle, 0.0
+    game = scene.game
+    craft = scene.craft
+    lander = scene.craft.lander
+    leg_0, leg_1 = scene.craft.legs
+    position = lander.position
+    velocity = lander.linearVelocity
+    push = lander.ApplyLinearImpulse
+    scale = game.SCALE
+    fps = game.FPS
+    main = game.MAIN_ENGINE_POWER
+    side = game.SIDE_ENGINE_POWER
+    half_width = game.VIEWPORT_W / scale / 2
+    half_height = game.VIEWPORT_H / scale / 2
+    below = game.MAIN_ENGINE_Y_LOCATION / scale
+    aside = game.SIDE_ENGINE_AWAY / scale
+    height = game.SIDE_ENGINE_HEIGHT
+    seconds = 1.0 / fps
+    floor = game.VIEWPORT_H / scale / 4 + game.LEG_DOWN / scale
+    advance = scene.world.Step
+    draw = _dispersions(scene.random, scale).__next__
+    at_x = position.x
+    at_y = position.y
+    angle = lander.angle
+    shaping = 0.0
     result: tuple[list[float], float, bool] = ([], 0.0, False)
     while True:
         action = yield result
-        s, c, along, across, fuel = sin(angle), cos(angle), draw(), draw(), 0.0
+        s = sin(angle)
+        c = cos(angle)
+        along = draw()
+        across = draw()
+        fuel = 0.0
         if action == 2:
-            fuel, arm = 0.3, below + 2 * along
+            fuel = 0.3
+            arm = below + 2 * along
             x, y = s * arm - c * across, -c * arm - s * across
             push((-x * main, -y * main), (at_x + x, at_y + y), True)
         elif action in (1, 3):
-            fuel, arm = 0.03, 3 * across + (aside if action == 3 else -aside)
+            fuel = 0.03
+            arm = 3 * across + (aside if action == 3 else -aside)
             x, y = s * along - c * arm, -c * along - s * arm
             push((-x * side, -y * side), (at_x + x - s * 17 / scale, at_y + y + c * height / scale), True)
         elif action != 0:
             raise ValueError(f"action = {action!r}: must be 0, 1, 2 or 3")
         advance(seconds, 180, 60)
-        at_x, at_y, angle = position.x, position.y, lander.angle
+        at_x = position.x
+        at_y = position.y
+        angle = lander.angle
         x, y = (at_x - half_width) / half_width, (at_y - floor) / half_height
         dx, dy = velocity.x * half_width / fps, velocity.y * half_height / fps
-        on_0, on_1 = 1.0 if leg_0.ground_contact else 0.0, 1.0 if leg_1.ground_contact else 0.0
+        on_0 = 1.0 if leg_0.ground_contact else 0.0
+        on_1 = 1.0 if leg_1.ground_contact else 0.0
         before = shaping
         shaping = -100 * sqrt(x * x + y * y) - 100 * sqrt(dx * dx + dy * dy) - 100 * abs(angle) + 10 * on_0 + 10 * on_1
-        reward, over = shaping - before - fuel, False
+        reward = shaping - before - fuel
+        over = False
         if craft.game_over or abs(x) >= 1.0:
-            reward, over = -100.0, True
+            reward = -100.0
+            over = True
         if not lander.awake:
-            reward, over = 100.0, True
+            reward = 100.0
+            over = True
         result = [x, y, dx, dy, angle, 20.0 * lander.angularVelocity / fps, on_0, on_1], reward, over
 
 

@@ -59,11 +59,11 @@ class MazeEpisodes:
         lengths = self.lengths[run].copy()
         longest = int(lengths.max())
         path = self.path()[run]
-        taken = np.arange(longest) < lengths[:, None]
+        mask = np.arange(longest) < lengths[:, None]
         return Batch(
-            observations=np.where(taken, self.states[run, :, :longest], np.int64(0)),
-            actions=np.where(taken, self.actions[run, :, :longest], np.int64(0)),
-            rewards=np.where(taken, self.rewards[run, :, :longest], 0.0),
+            observations=np.where(mask, self.states[run, :, :longest], np.int64(0)),
+            actions=np.where(mask, self.actions[run, :, :longest], np.int64(0)),
+            rewards=np.where(mask, self.rewards[run, :, :longest], 0.0),
             lengths=lengths,
             terminated=self.terminated[run].copy(),
             last_observations=self.last_state[run].copy(),
@@ -119,7 +119,8 @@ class CompiledMaze:
         """
         from steadyrl.rollouts.fast import maze_kernel  # noqa: PLC0415  numba takes a while to load
 
-        maze, runs = self.maze, len(seeds)
+        maze = self.maze
+        runs = len(seeds)
         self._check(policies.shape, (runs, n, maze.max_steps), out)
         own = np.arange(runs) if self._kinds.size > 1 else np.zeros(runs, dtype=np.int64)
         out = MazeEpisodes.room(maze, runs, n) if out is None else out
@@ -135,11 +136,11 @@ class CompiledMaze:
         )
         return out
 
-    def _check(self, given: tuple[int, ...], size: tuple[int, int, int], out: MazeEpisodes | None) -> None:
+    def _check(self, actual: tuple[int, ...], size: tuple[int, int, int], out: MazeEpisodes | None) -> None:
         """Refuse what compiled code would read or write outside of."""
-        wanted = (size[0], *self.maze.next_state.shape)
-        if given != wanted:
-            table, needed = (" x ".join(map(str, shape[1:])) for shape in (given, wanted))
+        expected = (size[0], *self.maze.next_state.shape)
+        if actual != expected:
+            table, needed = (" x ".join(map(str, shape[1:])) for shape in (actual, expected))
             raise ValueError(f"a policy for {table} states and actions: this Maze needs one for {needed}")
         if out is not None and (out.rewards.shape, out.lengths.shape) != (size, size[:2]):
             raise ValueError(f"out is for {out.rewards.shape} runs, episodes and steps: must be for {size}")

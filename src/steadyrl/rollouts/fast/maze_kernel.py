@@ -12,7 +12,9 @@ from numba.extending import register_jitable
 from steadyrl.envs import noise
 from steadyrl.ground import streams
 
-GOLDEN, FIRST, SECOND = np.uint64(streams.GOLDEN), np.uint64(streams.FIRST), np.uint64(streams.SECOND)
+GOLDEN = np.uint64(streams.GOLDEN)
+FIRST = np.uint64(streams.FIRST)
+SECOND = np.uint64(streams.SECOND)
 NOISE, ENVIRONMENT, ACTIONS = (np.uint64(what) for what in (streams.REWARD_NOISE, streams.ENVIRONMENT, streams.ACTIONS))
 
 BITS = 6
@@ -71,13 +73,16 @@ def look_up(policy, cumulative, guess):
     of the three thresholds lies in the cell.
     """
     for s in range(policy.shape[0]):
-        row, below, running = guess[s], 0, 0.0
+        row = guess[s]
+        below = 0
+        running = 0.0
         for a in range(3):
             running += policy[s, a]
             cumulative[s, a] = running
             place = cumulative[s, a] * CELLS
             cell = int(place) if place < CELLS else CELLS
-            row[below:cell], below = a, cell
+            row[below:cell] = a
+            below = cell
         row[below:] = 3
         for a in range(3):
             place = cumulative[s, a] * CELLS
@@ -98,7 +103,8 @@ def play(tables, start, kinds, codes, policies, seeds, iteration, out):
     states, actions, rewards, lengths, reds, last_state, terminated, last_red = out
     runs, n, max_steps = states.shape
     eventful = is_red | is_goal
-    guess, table = np.empty((next_state.shape[0], CELLS), dtype=np.uint8), np.empty((next_state.shape[0], 3))
+    guess = np.empty((next_state.shape[0], CELLS), dtype=np.uint8)
+    table = np.empty((next_state.shape[0], 3))
     for r in range(runs):
         root = mix(seeds[r] + GOLDEN)
         environment = child(child(root, ENVIRONMENT), iteration)
@@ -106,10 +112,17 @@ def play(tables, start, kinds, codes, policies, seeds, iteration, out):
         kind, numbers = kinds[r], codes[r]
         look_up(policies[r], table, guess)
         for i in range(n):
-            key, noise_key = child(acting, np.uint64(i)), np.uint64(0)
-            row_states, row_actions, row_rewards = states[r, i], actions[r, i], rewards[r, i]
+            key = child(acting, np.uint64(i))
+            noise_key = np.uint64(0)
+            row_states = states[r, i]
+            row_actions = actions[r, i]
+            row_rewards = rewards[r, i]
             # Unsigned numbers spare every index a test for being negative.
-            state, t, drawn, red, goal = np.uint64(start), np.uint64(0), 0, False, False
+            state = np.uint64(start)
+            t = np.uint64(0)
+            draws = 0
+            red = False
+            goal = False
             while t < max_steps and not goal:
                 word = word_of(key, t)
                 action = np.uint64(guess[state, word >> np.uint64(64 - BITS)])
@@ -117,17 +130,23 @@ def play(tables, start, kinds, codes, policies, seeds, iteration, out):
                     u = unit(word)
                     action = np.uint64(table[state, 0] <= u) + np.uint64(table[state, 1] <= u)
                     action += np.uint64(table[state, 2] <= u)
-                pay, red = reward[state, action], False
+                pay = reward[state, action]
+                red = False
                 if eventful[state, action]:
                     red, goal = is_red[state, action], is_goal[state, action]
                     if red:
-                        if drawn == 0:
+                        if draws == 0:
                             seed = child(environment, np.uint64(i)) >> np.uint64(32)
                             noise_key = child(mix(seed + GOLDEN), NOISE)
-                        pay += quantile_of(kind, numbers, uniform(noise_key, drawn))
-                        drawn += 1
-                row_states[t], row_actions[t], row_rewards[t] = state, action, pay
+                        pay += quantile_of(kind, numbers, uniform(noise_key, draws))
+                        draws += 1
+                row_states[t] = state
+                row_actions[t] = action
+                row_rewards[t] = pay
                 state = np.uint64(next_state[state, action])
                 t += np.uint64(1)
-            lengths[r, i], reds[r, i], last_state[r, i] = t, drawn, state
-            terminated[r, i], last_red[r, i] = goal, red
+            lengths[r, i] = t
+            reds[r, i] = draws
+            last_state[r, i] = state
+            terminated[r, i] = goal
+            last_red[r, i] = red

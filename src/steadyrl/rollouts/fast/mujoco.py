@@ -21,8 +21,7 @@ from steadyrl.envs.noise import Gaussian, Mixture, Pareto, Uniform, encode
 from steadyrl.envs.risky import Above, Below, RiskyRegion, layers
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
-from steadyrl.rollouts.stepper import Final as LastInfo
-from steadyrl.rollouts.stepper import SlotError, Stepped
+from steadyrl.rollouts.stepper import LastInfo, SlotError, Stepped
 
 UNSEEN: Final = (OrderEnforcing, PassiveEnvChecker)
 """Wrappers that change no number."""
@@ -112,7 +111,8 @@ class MujocoStepper:
             task = Runner(wrappers[1].forward, wrappers[1].weight, base._ctrl_cost_weight, float(base.dt))
         else:
             return None
-        risky, limit = wrappers[0], wrappers[-1]
+        risky = wrappers[0]
+        limit = wrappers[-1]
         if base.render_mode is not None or base.observation_space.shape != (base.model.nq + base.model.nv,):
             return None
         if (risky.when, risky.name) != ("step", None) or type(risky.where) not in (Above, Below):
@@ -129,14 +129,20 @@ class MujocoStepper:
         from mujoco import batch  # noqa: PLC0415  since MuJoCo 4
 
         self.observation_space, self.action_space = base.observation_space, base.action_space
-        self._mujoco, self._base, self._task, self._max_steps = mujoco, base, task, max_steps
-        self._width, self._shape = width, base.action_space.shape
+        self._mujoco = mujoco
+        self._base = base
+        self._task = task
+        self._max_steps = max_steps
+        self._width = width
+        self._shape = base.action_space.shape
         self._batch = batch.Batch(_spared(base.model), width, nthread=1)
         self._error = batch.SimulationError
         self._controls = self._batch.bind("ctrl")
         first = mujoco.mj_stateSize(base.model, mujoco.mjtState.mjSTATE_TIME)  # positions and velocities come next
         self._states = self._batch.state[:, first : first + base.model.nq + base.model.nv]
-        self._where, self._law, self._draw = risky.where, encode(risky.noise), _compiled_draw()
+        self._where = risky.where
+        self._law = encode(risky.noise)
+        self._draw = _compiled_draw()
         self._keys = np.zeros(width, dtype=np.uint64)
         self._steps, self._drawn = np.zeros((2, width), dtype=np.int64)
 
@@ -179,8 +185,9 @@ class MujocoStepper:
 
     def _noise(self, slots: NDArray[np.int64], states: Float[Array, "k s"]) -> Float[Array, " k"]:
         """The next number of each slot whose step led into the region, 0 for the others."""
-        seen, threshold = states[:, self._where.index], self._where.threshold
-        risky = seen > threshold if type(self._where) is Above else seen < threshold
+        coordinate = states[:, self._where.index]
+        threshold = self._where.threshold
+        risky = coordinate > threshold if type(self._where) is Above else coordinate < threshold
         noise = np.zeros(len(slots))
         self._draw(slots, risky, self._keys, self._drawn, *self._law, noise)
         return noise
@@ -207,12 +214,12 @@ def _compiled_draw() -> Any:
 
     @njit
     @no_type_check
-    def draw(slots, risky, keys, drawn, kind, numbers, noise):
+    def draw(slots, risky, keys, counts, kind, numbers, noise):
         for k in range(slots.size):
             if risky[k]:
                 slot = slots[k]
-                noise[k] = quantile_of(kind, numbers, uniform(keys[slot], drawn[slot]))
-                drawn[slot] += 1
+                noise[k] = quantile_of(kind, numbers, uniform(keys[slot], counts[slot]))
+                counts[slot] += 1
 
     return draw
 
@@ -225,7 +232,8 @@ def _spared(model: Any) -> Any:
     """
     import mujoco  # noqa: PLC0415
 
-    model, skip = copy.copy(model), mujoco.mjtDisableBit
+    model = copy.copy(model)
+    skip = mujoco.mjtDisableBit
     if not ((model.geom_contype[:, None] & model.geom_conaffinity).any() or model.npair or model.nflex):
         model.opt.disableflags |= skip.mjDSBL_CONTACT
     if model.ntree == 1:
