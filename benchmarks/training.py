@@ -4,7 +4,7 @@
 
 Ratios are of CPU times in one process on one thread, the best of interleaved repetitions each. All play the same domain
 with the same policy, which does not change: learning rates are so small that no weight does, but all the work is done.
-The others' environments are made without Gymnasium's checker and without a monitor. SyncVectorEnv goes on with
+The others' environments are made without Gymnasium's checker and without a monitor. SyncVectorEnv continues with
 environments whose episode is over until the last one is; only the steps of the episodes count. Physics is all that our
 stepper does: Box2D or MuJoCo, rewards, noise, reports, resets.
 """
@@ -125,7 +125,7 @@ class Theirs:
         copy_weights(policy.layers, [*own.mlp_extractor.policy_net[::2], own.action_net])
 
     def iterations(self, count):
-        """So many iterations, the episodes going on from one to the next; their steps."""
+        """So many iterations, the episodes continuing from one to the next; their steps."""
         self.model.learn(count * self.per_iteration, log_interval=None, reset_num_timesteps=False)
         return count * self.per_iteration
 

@@ -63,7 +63,7 @@ def score(run):
 
 
 def search(path, trials, given):
-    """Go on with the search in a file until it has so many trials; the study."""
+    """Resume the search in a file until it has so many trials; the study."""
     storage = JournalStorage(JournalFileBackend(str(path)))
     pruner = optuna.pruners.MedianPruner(n_startup_trials=4)
     sampler = optuna.samplers.TPESampler(seed=0)

@@ -1,4 +1,4 @@
-"""Algorithm 1 on the Maze: it learns what it should, and goes on exactly from where it was."""
+"""Algorithm 1 on the Maze: it learns what it should, and resumes exactly from where it was."""
 
 import numpy as np
 import pytest

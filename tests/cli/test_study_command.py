@@ -96,7 +96,7 @@ def test_a_worker_that_dies_stops_its_study_but_not_the_next(tmp_path):
         time.sleep(0.01)
     os.kill(workers(driver)[0], signal.SIGKILL)
     code, said = ended(driver)
-    assert (code, said) == (1, "error: a worker process died: run the same command again to go on where it stopped\n")
+    assert (code, said) == (1, "error: a worker process died: run the same command again to resume where it stopped\n")
     assert not (tmp_path / "out" / "estimators" / "table.csv").exists()  # nothing was measured yet
     assert "| not run | not decided |" in (tmp_path / "out" / "gradient-variance" / "claims.md").read_text()
 

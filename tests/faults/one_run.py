@@ -37,7 +37,7 @@ def checkpoints(folder):
 
 
 def ends_the_same(folder, whole):
-    """What is wrong if the run goes on in a folder; nothing if it ends with the bytes of the undisturbed one."""
+    """What is wrong if the run is resumed in a folder; nothing if it ends with the bytes of the undisturbed one."""
     try:
         go(folder)
     except (RunError, OSError) as error:

@@ -53,7 +53,7 @@ TABLE = {
         ["train", *OPTIONS, "--out", "{at}/damaged"],
         0,
         "warning: {at}/damaged/ckpt-4: truncated or damaged: its SHA-256 is not the one written in it; "
-        "going on from ckpt-2\n",
+        "resuming from ckpt-2\n",
     ),
     "evaluating a damaged run": (
         ["evaluate", "{at}/both"],

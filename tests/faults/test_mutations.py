@@ -30,7 +30,7 @@ def test_what_was_written_is_there_after_a_power_cut(tmp_path, monkeypatch):
 
 
 def test_a_checkpoint_that_vanishes_while_it_is_read_is_looked_for_again(tmp_path, monkeypatch):
-    """Its run goes on meanwhile: it has newer ones."""
+    """Its run continues meanwhile: it has newer ones."""
     run = train(envs.walk, n=2, updates=8, checkpoint_every=2, out=tmp_path / "run", view=Quiet())
     there = checkpoint.listed(run.folder)
     assert [path.name for path in there] == ["ckpt-8", "ckpt-6"]

@@ -214,7 +214,7 @@ def test_no_flipped_byte_of_the_metrics_is_gone_on_from(run, trained, monkeypatc
         return last_good(run, key, lambda found: metrics.check_against(run, found)).update
 
     def wrong():
-        """Loads that go on from a part which is not as it was."""
+        """Loads that resume from a part which is not as it was."""
         count = 0
         for content in damages(raw, 1 if LONG else 5):
             try:
@@ -224,7 +224,7 @@ def test_no_flipped_byte_of_the_metrics_is_gone_on_from(run, trained, monkeypatc
             count += content[: parts[update]] != raw[: parts[update]]
         return count
 
-    with pytest.warns(UserWarning, match=r"metrics\.jsonl: .*going on from ckpt-4"):
+    with pytest.warns(UserWarning, match=r"metrics\.jsonl: .*resuming from ckpt-4"):
         assert wrong() == 0
     monkeypatch.setattr(metrics, "check_against", lambda run, found: None)
     assert wrong() > 100

@@ -1,4 +1,4 @@
-"""Train in a child, kill it again and again with SIGKILL at random moments, and go on until it is finished.
+"""Train in a child, kill it again and again with SIGKILL at random moments, and resume it until it is finished.
 
 python -m tests.runs.killed FOLDER KILLS SEED CONFIG.toml, a process of its own, without the run-time type checks of the
 tests. The child is a fork, so that it begins at once. Prints how often it was killed.

@@ -86,7 +86,7 @@ def test_the_one_before_a_damaged_one_is_taken_with_a_warning(tmp_path):
     write(tmp_path, some(20))
     write(tmp_path, some(40, scale=2.0))
     (tmp_path / "ckpt-40").write_bytes(to_bytes(some(40))[:-1])
-    with pytest.warns(UserWarning, match="ckpt-40: truncated or damaged.*; going on from ckpt-20"):
+    with pytest.warns(UserWarning, match="ckpt-40: truncated or damaged.*; resuming from ckpt-20"):
         found = last_good(tmp_path, HASH, accept)
     assert_same(found, some(20))
     checkpoint.set_aside(tmp_path, found)

@@ -129,7 +129,7 @@ def test_metrics_that_do_not_fit_the_checkpoint_are_refused(folder):
     (folder / "done.json").unlink()
     lines = (folder / "metrics.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "metrics.jsonl").write_bytes(b"".join(lines[:4]))
-    with pytest.warns(UserWarning, match=r"metrics.jsonl: has \d+ bytes, ckpt-6 says \d+; going on from ckpt-3"):
+    with pytest.warns(UserWarning, match=r"metrics.jsonl: has \d+ bytes, ckpt-6 says \d+; resuming from ckpt-3"):
         assert again(folder).status == "finished"
     (folder / "done.json").unlink()
     (folder / "metrics.jsonl").write_bytes(b"x" * 10_000)

@@ -1,4 +1,4 @@
-"""What a run does on its way: it learns, evaluates, and says clearly when it cannot go on."""
+"""What a run does on its way: it learns, evaluates, and says clearly when it cannot continue."""
 
 import json
 

@@ -96,7 +96,7 @@ def test_a_damaged_checkpoint_costs_only_the_way_from_the_one_before(tmp_path):
     with pytest.raises(Interrupted):
         train(out=tmp_path / "run", view=Impatient(8), **WALK)
     (tmp_path / "run" / "ckpt-6").write_bytes(b"rubbish")
-    with pytest.warns(UserWarning, match="ckpt-6: truncated or damaged.*; going on from ckpt-3"):
+    with pytest.warns(UserWarning, match="ckpt-6: truncated or damaged.*; resuming from ckpt-3"):
         train(out=tmp_path / "run", view=Quiet(), **WALK)
     after = content(tmp_path / "run")
     assert after.pop("ckpt-6.corrupt") == b"rubbish"
@@ -177,7 +177,7 @@ def test_a_first_signal_waits_for_a_boundary_that_is_near_and_a_second_one_does_
     with pytest.raises(Interrupted, match="stopped at update 10 of 40: the same command resumes from update 10"):
         train(out=tmp_path / "run", view=Signals(5), **options)
     twice = Signals(15, 17)
-    with pytest.raises(Interrupted, match="stopped at once: the same command goes on from the last checkpoint") as stop:
+    with pytest.raises(Interrupted, match="stopped at once: the same command resumes from the last checkpoint") as stop:
         train(out=tmp_path / "run", view=twice, **options)
     assert (twice.seen, stop.value.exit_code) == (17, 143)
     train(out=tmp_path / "run", view=Quiet(), **options)

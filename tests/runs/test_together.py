@@ -74,7 +74,7 @@ def test_stopped_in_step_they_go_on_in_step_or_alone(tmp_path):
     stop.number = signal.SIGTERM
     with pytest.raises(Interrupted, match=r"^stopped at update 5 of 25: the same command resumes from update 5$"):
         train_together(runs, stop)
-    train(config=chosen[0], out=tmp_path / "0", view=Quiet())  # one goes on alone, so the others are behind it
+    train(config=chosen[0], out=tmp_path / "0", view=Quiet())  # one continues alone, so the others are behind it
     endings = train_together(runs)
     assert {ending.status for ending in endings} == {"finished"}
     for k, config in enumerate(chosen):

@@ -235,7 +235,7 @@ def test_a_full_disk_ends_tensorboard_with_one_warning_and_not_the_run(tmp_path)
         run = train(out=tmp_path / "run", view=FillsTheDisk(4), track=("tensorboard",), **WALK)
     (warning,) = said
     why = "OSError: [Errno 28] No space left on device"
-    assert str(warning.message) == f"tensorboard failed, the run goes on without it: {why}"
+    assert str(warning.message) == f"tensorboard failed, the run continues without it: {why}"
     assert run.status == "finished"
     assert [step for step, _ in scalars(events(run.folder))["return"]] == [1, 2, 3, 4]
     train(out=tmp_path / "whole", view=Quiet(), **WALK)
@@ -246,7 +246,7 @@ def test_a_tracker_that_cannot_begin_is_no_hindrance(tmp_path):
     with pytest.raises(Interrupted):
         train(out=tmp_path / "run", view=StopsAfter(4), **WALK)
     (tmp_path / "run" / "tensorboard").write_text("in the way")
-    with pytest.warns(UserWarning, match="tensorboard failed, the run goes on without it: FileExistsError"):
+    with pytest.warns(UserWarning, match="tensorboard failed, the run continues without it: FileExistsError"):
         assert train(out=tmp_path / "run", view=Quiet(), track=("tensorboard",), **WALK).status == "finished"
 
 
@@ -269,7 +269,7 @@ print(train(sys.argv[1], n=4, updates=12, checkpoint_every=3, out=sys.argv[2], v
 def test_when_the_process_of_wandb_dies_the_run_goes_on(tmp_path):
     done = python(KILLED, MAZE, tmp_path / "run")
     assert (done.returncode, done.stdout) == (0, "finished\n"), done.stderr
-    assert re.findall(r"\w*Warning: (.*): \w+: ", done.stderr) == ["wandb failed, the run goes on without it"]
+    assert re.findall(r"\w*Warning: (.*): \w+: ", done.stderr) == ["wandb failed, the run continues without it"]
     assert "Traceback" not in done.stderr
     train(MAZE, n=4, updates=12, checkpoint_every=3, out=tmp_path / "whole", view=Quiet())
     assert own_files(tmp_path / "run") == own_files(tmp_path / "whole")

@@ -96,7 +96,7 @@ STOPS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
 
 def stopped(folder, number, writes):
-    """Go on with a study and stop it once its runs have written so many times; its exit code."""
+    """Resume a study and stop it once its runs have written so many times; its exit code."""
     driver = subprocess.Popen(
         command(folder, "--workers", "2", "--quiet"), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

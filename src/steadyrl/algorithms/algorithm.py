@@ -71,7 +71,9 @@ class Algorithm(Stateful):
             updates: Of the whole run, for what changes with time.
         """
         check(options)
-        self.options, self.seed, self.updates = options, seed, updates
+        self.options = options
+        self.seed = seed
+        self.updates = updates
         self.actors: dict[str, Actor] = dict(actors) if isinstance(actors, Mapping) else {self.roles[0]: actors}
         self.actor = self.actors[self.roles[0]]
         self.measure: Measure = measures.get(options.measure, **options.measure_params)
@@ -123,8 +125,8 @@ class Algorithm(Stateful):
 def measure_problems(measure: str, params: Mapping[str, Any], *, levels: bool = False) -> Iterator[str]:
     """Is there such a measure of variability, or with `levels` any measure, with these parameters?"""
     try:
-        known = measures.get(measure)
-        if known.facts.shift != 0 and not levels:
+        base = measures.get(measure)
+        if base.facts.shift != 0 and not levels:
             yield f"measure = {measure!r}: must be a measure of variability: {', '.join(measures.names())}"
             return
         prefix = tabulated("measure_params", params)
@@ -132,7 +134,7 @@ def measure_problems(measure: str, params: Mapping[str, Any], *, levels: bool = 
         yield str(error)
         return
     try:
-        measures.get(known, **params).value(np.arange(64, dtype=np.float64))
+        measures.get(base, **params).value(np.arange(64, dtype=np.float64))
     except Exception as error:
         yield f"{prefix}{error}"
 

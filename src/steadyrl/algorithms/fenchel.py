@@ -49,7 +49,8 @@ class Fenchel(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """y, then theta."""
-        returns, lam = to_go[:, 0], self.options.lam
+        returns = to_go[:, 0]
+        lam = self.options.lam
         y = self.track("y", float(returns.mean()) + 0.5 / lam, self.options.rate_of_estimates)
         self.actor.ascend(batch, (2.0 * y * returns - returns**2)[:, None])
         return {"lam": lam, "y": y}

@@ -28,7 +28,8 @@ class InStep:
     """
 
     def __init__(self, learners: Sequence[Reinforce]) -> None:
-        self.learners, self.options = list(learners), learners[0].options
+        self.learners = list(learners)
+        self.options = learners[0].options
         if any(_common(learner.options) != _common(self.options) for learner in learners):
             raise ValueError("runs in step may differ in seed, lam, policy_rate and value_rate only")
         for name, plain in PLAIN.items():
@@ -40,7 +41,8 @@ class InStep:
         self.adam = _stacked([actor.adam for actor in actors], self.theta.shape)
         self.baseline = np.zeros_like(self.value)
         for r, (learner, actor) in enumerate(zip(self.learners, actors, strict=True)):
-            actor.theta, actor.value = self.theta[r], self.value[r]
+            actor.theta = self.theta[r]
+            actor.value = self.value[r]
             if isinstance(learner.critic, TableCritic):
                 self.baseline[r] = learner.critic.table
                 learner.critic.table = self.baseline[r]
@@ -78,8 +80,8 @@ class InStep:
             actor.set_progress(learner.progress)
         settings = (self._gamma, self._lam, np.array([actor.value_rate for actor in self._actors]))
         tables = (self._score, self.value, self.baseline)
-        played = (states, actions, self._to_go, lengths)
-        reinforce_kernel.reinforce(*tables, policies, played, parts, settings, self.options.penalty_baseline)
+        steps = (states, actions, self._to_go, lengths)
+        reinforce_kernel.reinforce(*tables, policies, steps, parts, settings, self.options.penalty_baseline)
         policy_rate = np.array([actor.policy_rate for actor in self._actors])
         climb(self.theta, self._score, policy_rate, rewards.shape[1], self.adam)
         for learner in self.learners:

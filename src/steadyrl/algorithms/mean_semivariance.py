@@ -35,7 +35,9 @@ class MeanSemivariance(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:  # noqa: ARG002  steps are enough
         """mu and m, then average-reward PPO on r'."""
-        mask, values, lam = batch.mask, self.actor.values(batch), self.options.lam
+        mask = batch.mask
+        values = self.actor.values(batch)
+        lam = self.options.lam
         rewards, mu = pseudo_rewards(batch.rewards[mask], lam)
         centred = np.zeros_like(values)
         centred[mask] = rewards - rewards.mean()

@@ -91,9 +91,11 @@ class MixturePolicyGradient(Algorithm):
 
     def gradients(self, batch: Batch, weights: Weights) -> tuple[Float[Array, " d"], Float[Array, " e"]]:
         """The weighted score of the mixture: the part of pi' and the part of w."""
-        chosen, left = (replace(batch, actions=np.full(batch.rewards.shape, k, dtype=np.int64)) for k in (1, 0))
-        log_w, log_rest = self.gate.log_probs(chosen), self.gate.log_probs(left)
+        averse_choice, neutral_choice = (
+            replace(batch, actions=np.full(batch.rewards.shape, k, dtype=np.int64)) for k in (1, 0)
+        )
+        log_w, log_rest = self.gate.log_probs(averse_choice), self.gate.log_probs(neutral_choice)
         averse, neutral = log_w + self.averse.log_probs(batch), log_rest + self.neutral.log_probs(batch)
         h = np.exp(averse - np.logaddexp(averse, neutral))
-        gate = self.gate.gradient(chosen, weights * h) + self.gate.gradient(left, weights * (1.0 - h))
+        gate = self.gate.gradient(averse_choice, weights * h) + self.gate.gradient(neutral_choice, weights * (1.0 - h))
         return self.averse.gradient(batch, weights * h), gate

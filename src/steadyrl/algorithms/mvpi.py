@@ -45,7 +45,8 @@ class MVPI(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """y, then PPO on r'."""
-        options, values = self.options, self.actor.values(batch)
+        options = self.options
+        values = self.actor.values(batch)
         y = (1.0 - options.gamma) * float(to_go[:, 0].mean())
         advantages = generalised_advantages(
             per_step_rewards(batch.rewards, y, options.lam),

@@ -71,7 +71,9 @@ class Perturbed(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:  # noqa: ARG002  returns are enough
         """After theta's batch go to theta + beta Delta; after that one's, step from theta."""
-        returns, lam, beta = to_go[:, 0], self.options.lam, self.options.perturbation
+        returns = to_go[:, 0]
+        lam = self.options.lam
+        beta = self.options.perturbation
         v, u = float(returns.mean()), float(np.mean(returns**2))
         second = self.finished_updates % 2
         if second:

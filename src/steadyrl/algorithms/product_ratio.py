@@ -33,8 +33,12 @@ class ProductPenalty:
 
         `mean_part` is each step's weight in the gradient of E[G0] that they leave open.
         """
-        self.penalty, self.options, self.batch, self.returns = penalty, options, batch, returns
-        self.unweighted, self.mean_part = np.stack(c), mean_part
+        self.penalty = penalty
+        self.options = options
+        self.batch = batch
+        self.returns = returns
+        self.unweighted = np.stack(c)
+        self.mean_part = mean_part
         self.episode = np.repeat(np.arange(batch.n), batch.lengths)
         # What unweighted coefficients have beside the influence function, of the order 1/n. Weighted ones have only
         # that, so it is added to them: then they are continuous where the policy begins to move.
@@ -55,8 +59,8 @@ class ProductPenalty:
         weights = np.minimum(rho, self.options.zeta)
         if not weights.any():  # too small for a float, all of them; their proportions are not
             weights = np.exp(log_rho - log_rho.max())
-        kept = rho <= self.options.zeta if self.options.clip_rule == "gradient" else np.ones_like(rho)
-        return kept * (self._weighted(weights) + weights / weights.mean() * self.correction)
+        mask = rho <= self.options.zeta if self.options.clip_rule == "gradient" else np.ones_like(rho)
+        return mask * (self._weighted(weights) + weights / weights.mean() * self.correction)
 
     def _weighted(self, weights: Float[Array, " n"]) -> Float[Array, "2 n"]:
         with warnings.catch_warnings():

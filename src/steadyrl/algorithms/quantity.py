@@ -41,16 +41,16 @@ def numbers(of: str, batch: Batch, returns: Float[Array, " n"]) -> Float[Array, 
     if of == RETURN:
         return returns
     if of in _own:
-        found = np.asarray(_own[of](batch), dtype=np.float64)
+        values = np.asarray(_own[of](batch), dtype=np.float64)
     elif of == DRAWDOWN:
-        found = drawdowns(batch.rewards)
+        values = drawdowns(batch.rewards)
     elif of == LENGTH:
-        found = batch.lengths.astype(np.float64)
+        values = batch.lengths.astype(np.float64)
     else:
-        found = _outcome(of, batch)
-    if found.shape != (batch.n,) or not np.isfinite(found).all():
-        raise BadInputError(f"of = {of!r}: must be one finite number for each of {batch.n} episodes: got {found}")
-    return found
+        values = _outcome(of, batch)
+    if values.shape != (batch.n,) or not np.isfinite(values).all():
+        raise BadInputError(f"of = {of!r}: must be one finite number for each of {batch.n} episodes: got {values}")
+    return values
 
 
 def drawdowns(rewards: Float[Array, "n T"]) -> Float[Array, " n"]:
@@ -65,6 +65,8 @@ def _outcome(of: str, batch: Batch) -> Float[Array, " n"]:
     column = batch.outcomes.get(name)
     if column is not None and column.dtype.kind in "biuf":
         return column.astype(np.float64)
-    there = [key for key, values in batch.outcomes.items() if values.dtype.kind in "biuf"]
-    known = ", ".join([RETURN, COST, DRAWDOWN, LENGTH, *_own, *there])
-    raise BadInputError(f"of = {of!r}: no number of that name is in the last info of every episode; known are {known}")
+    outcomes = [key for key, values in batch.outcomes.items() if values.dtype.kind in "biuf"]
+    choices = ", ".join([RETURN, COST, DRAWDOWN, LENGTH, *_own, *outcomes])
+    raise BadInputError(
+        f"of = {of!r}: no number of that name is in the last info of every episode; known are {choices}"
+    )

@@ -46,8 +46,8 @@ def register(algorithm: Kind) -> Kind:
     if problem is not None:
         raise ValueError(f"algorithm {name!r}: {problem}")
     other = _algorithms.get(name)
-    taken = name in BUILT_IN and algorithm.__module__ != f"{__package__}.{BUILT_IN[name]}"
-    if taken or (other is not None and not _same_source(other, algorithm)):
+    is_reserved = name in BUILT_IN and algorithm.__module__ != f"{__package__}.{BUILT_IN[name]}"
+    if is_reserved or (other is not None and not _same_source(other, algorithm)):
         by = f" by {other.__module__}" if other is not None else ""
         raise ValueError(f"an algorithm named {name!r} is registered already{by}: choose another name")
     _algorithms[name] = algorithm
@@ -64,10 +64,10 @@ def get(name: str) -> type[Algorithm]:
             _load(name, entries)
     if name in _algorithms:
         return _algorithms[name]
-    known = names()
-    close = difflib.get_close_matches(name, known, n=1)
+    choices = names()
+    close = difflib.get_close_matches(name, choices, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    raise ValueError(f"algorithm = {name!r}: {hint}known are {', '.join(known)}")
+    raise ValueError(f"algorithm = {name!r}: {hint}known are {', '.join(choices)}")
 
 
 def names() -> list[str]:

@@ -44,14 +44,21 @@ def reinforce(score, value, baseline, policy, episodes, parts, settings, learn_b
     taken, visited = np.empty((n_states, n_actions)), np.empty(n_states)
     slope = np.empty(n_states)
     for r in range(runs):
-        taken[:], visited[:] = 0.0, 0.0
-        own_value, own_baseline = value[r], baseline[r]
-        before, baseline_before = own_value.copy(), own_baseline.copy()
+        taken[:] = 0.0
+        visited[:] = 0.0
+        own_value = value[r]
+        own_baseline = baseline[r]
+        before = own_value.copy()
+        baseline_before = own_baseline.copy()
         for i in range(n):
-            discount, c, multiple, steps = 1.0, own[r, i], of_mean[r, i], lengths[r, i]
+            discount = 1.0
+            c = own[r, i]
+            multiple = of_mean[r, i]
+            steps = lengths[r, i]
             slope[:] = 0.0
             for t in range(steps):
-                s, ahead = np.uint64(states[r, i, t]), to_go[r, i, t]
+                s = np.uint64(states[r, i, t])
+                ahead = to_go[r, i, t]
                 mean_part = discount * (ahead - before[s])
                 weight = mean_part - lam[r] * ((c - baseline_before[s]) + multiple * mean_part)
                 count(taken, visited, s, np.uint64(actions[r, i, t]), weight)

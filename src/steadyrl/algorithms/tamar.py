@@ -46,7 +46,9 @@ class Tamar(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """J and V, then theta."""
-        returns, lam, rate = to_go[:, 0], self.options.lam, self.options.rate_of_estimates
+        returns = to_go[:, 0]
+        lam = self.options.lam
+        rate = self.options.rate_of_estimates
         j = self.track("J", float(returns.mean()), rate)
         v = self.track("V", float(np.mean(returns**2)) - j**2, rate)
         self.actor.ascend(batch, coefficients(returns, j, v, lam, self.options.constraint or 0.0)[:, None])

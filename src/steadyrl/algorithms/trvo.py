@@ -7,8 +7,8 @@ E[r] = (1 - gamma) E[G0] = J. Its gradient is that of a risk-neutral task with t
 
 and theta moves by F^-1 gradient as far as a KL of `kl_stop` allows, less if the surrogate does not rise.
 
-Left open by the source, and not small: what an episode's end means. The law of r goes on after it, with reward 0 for
-ever, so r' goes on too, with -lam J^2 a step. A sum of r' over the episode's own steps leaves that out and pays or
+Left open by the source, and not small: what an episode's end means. The law of r continues after it, with reward 0 for
+ever, so r' continues too, with -lam J^2 a step. A sum of r' over the episode's own steps leaves that out and pays or
 charges lam J^2 for each step the episode lasts. Here lam J^2 is added to every r', which moves the objective by a
 constant and makes the reward after the end 0: r' = r - lam r^2 + 2 lam J r, the same as MVPI's.
 """
@@ -54,7 +54,8 @@ class TRVO(Algorithm):
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """J, the rewards r', one step in the trust region, and V towards the sums of r'."""
-        gamma, lam = self.options.gamma, self.options.lam
+        gamma = self.options.gamma
+        lam = self.options.lam
         j = (1.0 - gamma) * float(to_go[:, 0].mean())
         targets = reward_to_go(per_step_rewards(batch.rewards, j, lam), gamma)
         weights = mean_weights(targets, self.actor.values(batch), gamma)
@@ -82,7 +83,8 @@ def trust_region_step(actor: Actor, batch: Batch, weights: Weights, radius: floa
     gradient = actor.gradient(batch, weights)
     direction = actor.natural(batch, gradient)
     slope = float(gradient @ direction)
-    before, old = actor.parameters(), actor.log_probs(batch)
+    before = actor.parameters()
+    old = actor.log_probs(batch)
     if not slope > 0:
         return 0.0
     for halving in range(HALVINGS):

@@ -54,7 +54,7 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
             maps=not no_maps,
             claims=claims_of(found),
             remark=RECONSTRUCTION,
-            told=told,
+            progress=told,
         )
     counts = ", ".join(f"{n} {status}" for status, n in found.counts().items())
     sys.stdout.write(f"{printable(found.name)}: {len(found.runs)} runs ({counts}), {len(found.cells)} cells\n")

@@ -67,9 +67,9 @@ def frontier(
     complaints = evaluations.evaluate(results.read(folder), episodes)
     if complaints:
         raise RunFailedError(complaints[0])
-    found = read(folder)
-    picture.write(found, share)
-    return found
+    result = read(folder)
+    picture.write(result, share)
+    return result
 
 
 def ladder_study(

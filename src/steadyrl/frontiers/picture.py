@@ -42,8 +42,8 @@ def write(frontier: Frontier, share: float) -> list[Path]:
 
 def figure(frontier: Frontier, share: float) -> Figure:
     """Mean against variability: a dot a policy, a point with intervals a rung, and the three to know by name."""
-    drawn = Figure(figsize=(7.5, 5.0), layout="constrained")
-    axes = drawn.subplots()
+    picture = Figure(figsize=(7.5, 5.0), layout="constrained")
+    axes = picture.subplots()
     policies = [policy for point in frontier.points for policy in point.policies]
     axes.scatter(
         [p.variability for p in policies], [p.mean for p in policies], s=14, color=LINE, alpha=0.45, linewidths=0
@@ -62,13 +62,13 @@ def figure(frontier: Frontier, share: float) -> Figure:
         elinewidth=1.0,
     )
     for point in points:
-        at = (point.variability.value, point.mean.value)
+        position = (point.variability.value, point.mean.value)
         axes.annotate(
-            f"{point.steadiness:g}", at, xytext=(6, -11), textcoords="offset points", fontsize=8, color="#5b6672"
+            f"{point.steadiness:g}", position, xytext=(6, -11), textcoords="offset points", fontsize=8, color="#5b6672"
         )
     floor = floor_of(frontier.neutral.mean.value, share)
     axes.axhline(floor, color=TAKEN, linewidth=0.8, linestyle=":")
-    taken = frontier.within(share)
+    best = frontier.within(share)
     _mark(axes, frontier.neutral.variability.value, frontier.neutral.mean.value, "s", NEUTRAL, "risk-neutral")
     _mark(
         axes,
@@ -78,14 +78,14 @@ def figure(frontier: Frontier, share: float) -> Figure:
         KNEE,
         f"knee ({frontier.knee.steadiness:g})",
     )
-    _mark(axes, taken.variability, taken.mean, "*", TAKEN, f"gives up {100 * share:g} % ({taken.steadiness:g})")
+    _mark(axes, best.variability, best.mean, "*", TAKEN, f"gives up {100 * share:g} % ({best.steadiness:g})")
     axes.set_xlabel(f"{measures.get(frontier.measure).label} of the return")
     axes.set_ylabel("Mean return")
     axes.set_title(f"What steadiness costs\n{frontier.env}", fontsize=10)
     axes.margins(0.12)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower right", fontsize=8, frameon=False)
-    return drawn
+    return picture
 
 
 def markdown(frontier: Frontier, share: float) -> str:
@@ -121,25 +121,28 @@ def page(frontier: Frontier, share: float, svg: str) -> str:
 
 def _sentences(frontier: Frontier, share: float) -> list[str]:
     """What there is to say, in words."""
-    taken, knee, neutral = frontier.within(share), frontier.knee, frontier.neutral
+    best = frontier.within(share)
+    knee = frontier.knee
+    neutral = frontier.neutral
     label = measures.get(frontier.measure).label
-    lost = 1.0 - taken.variability / neutral.variability.value if neutral.variability.value > 0 else 0.0
-    said = [
+    lost = 1.0 - best.variability / neutral.variability.value if neutral.variability.value > 0 else 0.0
+    sentences = [
         f"Risk-neutral: mean {number(neutral.mean.value)}, {label} {number(neutral.variability.value)}.",
         f"Knee: steadiness {knee.steadiness:g}, mean {number(knee.mean.value)}, "
         f"{label} {number(knee.variability.value)}.",
-        f"Steadiest policy that gives up {100 * share:g} % of the risk-neutral mean at most: {_named(taken)}, "
-        f"mean {number(taken.mean)}, {label} {number(taken.variability)} ({100 * lost:.0f} % less).",
+        f"Steadiest policy that gives up {100 * share:g} % of the risk-neutral mean at most: {_named(best)}, "
+        f"mean {number(best.mean)}, {label} {number(best.variability)} ({100 * lost:.0f} % less).",
         f"Means over seeds with Student's 0.95 intervals; {frontier.episodes} episodes a policy, "
         "discounted as in training.",
     ]
-    return said + (
+    return sentences + (
         [f"{frontier.missing} runs have no numbers: diverged, failed or unfinished."] if frontier.missing else []
     )
 
 
 def _csv(frontier: Frontier) -> str:
-    rows, file = frontier.table(), io.StringIO()
+    rows = frontier.table()
+    file = io.StringIO()
     table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
     table.writeheader()
     table.writerows(
@@ -158,8 +161,8 @@ def _variability(point: Point) -> Estimate:
 
 def _ends(points: tuple[Point, ...], pick: Any) -> list[list[float]]:
     """How far each interval reaches down and up; not at all where there is none."""
-    found = [pick(point) for point in points]
-    reach = [(one.value - one.low, one.high - one.value) for one in found]
+    estimates = [pick(point) for point in points]
+    reach = [(one.value - one.low, one.high - one.value) for one in estimates]
     return [[0.0 if math.isnan(pair[k]) else pair[k] for pair in reach] for k in (0, 1)]
 
 

@@ -146,16 +146,17 @@ def read(folder: str | Path) -> Frontier:
     if study.name != NAME:
         raise BadInputError(f"{folder} holds a study, {study.name!r}, that is no frontier: give the folder of one")
     rows = evaluations.read(study.folder)
-    played = [run for run in study.runs if run.status == "finished" and run.hash in rows]
+    evaluated = [run for run in study.runs if run.status == "finished" and run.hash in rows]
     rungs: dict[float, list[TrainedPolicy]] = {}
-    for run in played:
+    for run in evaluated:
         steadiness = float(run.settings["steadiness"])
         rungs.setdefault(steadiness, []).append(_policy(run, rows[run.hash]))
     if 0.0 not in rungs:
         raise BadInputError(f"{folder}: no risk-neutral run is finished and evaluated yet: run steadyrl frontier again")
     points = tuple(Point(steadiness, tuple(policies)) for steadiness, policies in sorted(rungs.items()))
-    first, episodes = played[0].settings, int(rows[played[0].hash]["episodes"] or 0)
-    return Frontier(Path(folder), first["env"], first["measure"], episodes, points, len(study.runs) - len(played))
+    first = evaluated[0].settings
+    episodes = int(rows[evaluated[0].hash]["episodes"] or 0)
+    return Frontier(Path(folder), first["env"], first["measure"], episodes, points, len(study.runs) - len(evaluated))
 
 
 def _policy(run: results.RunResult, row: evaluations.Row) -> TrainedPolicy:

@@ -12,7 +12,7 @@ BREAKDOWNS: Final = (Exception, SystemExit, GeneratorExit)
 
 
 class RunError(Exception):
-    """A run could not go on; the message is for its user, in one line."""
+    """A run could not continue; the message is for its user, in one line."""
 
     exit_code: ClassVar[int] = FAILED
 
@@ -44,7 +44,7 @@ class CorruptError(RunError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM: the same call goes on from the last checkpoint."""
+    """Ctrl-C or SIGTERM: the same call resumes from the last checkpoint."""
 
     def __init__(self, number: int, message: str) -> None:
         super().__init__(message)

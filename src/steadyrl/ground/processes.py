@@ -43,7 +43,7 @@ def in_processes(function: Callable[[T], R], tasks: Iterable[T], workers: int) -
         if outcome is None:
             continue
         if isinstance(outcome[1], Died):
-            raise ChildProcessError("a worker process died: run the same command again to go on where it stopped")
+            raise ChildProcessError("a worker process died: run the same command again to resume where it stopped")
         yield outcome[1]
 
 
@@ -78,7 +78,7 @@ class Pool(Generic[T, R]):
     ) -> Generator[tuple[T, R | Died | Raised] | None, None, None]:
         """(task, function(task)) as they are finished; None whenever `tick` seconds went by.
 
-        More tasks may be added while the loop goes on. Instead of a result there may be Died() or Raised(error), and
+        More tasks may be added while the loop runs. Instead of a result there may be Died() or Raised(error), and
         such a worker is replaced.
         """
         while tasks or any(worker.busy for worker in self._pool):

@@ -32,12 +32,12 @@ def arrange(study: StudyResults) -> Arrangement:
     """The parts the axes of a study play."""
     axes = list(study.axes)
     numbers = [name for name in axes if is_scale(study, name)]
-    named = [name for name in axes if name not in numbers]
-    line = next((name for name in (METHOD, "measure", "algorithm", *named, *numbers) if name in axes), None)
-    named, scales = ([name for name in names if name != line] for names in (named, numbers))
-    apart = [name for name in named if name != "estimator"]
-    panel = next((name for name in (*PANELS, *apart, *named) if name in named), None)
-    rows = tuple(name for name in named if name != panel)
+    categories = [name for name in axes if name not in numbers]
+    line = next((name for name in (METHOD, "measure", "algorithm", *categories, *numbers) if name in axes), None)
+    categories, scales = ([name for name in names if name != line] for names in (categories, numbers))
+    apart = [name for name in categories if name != "estimator"]
+    panel = next((name for name in (*PANELS, *apart, *categories) if name in categories), None)
+    rows = tuple(name for name in categories if name != panel)
     lines: list[Any] = [None] if line is None else study.levels(line)
     base = {json.dumps(level): {name: _base(study, name, line, level) for name in scales} for level in lines}
     return Arrangement(line, panel, rows, tuple(scales), base)

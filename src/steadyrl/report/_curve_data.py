@@ -33,20 +33,20 @@ def curve(cell: Cell, metric: str, points: int = 200) -> Curve | None:
     Runs that are not finished count as far as all of them have come. None if nothing was logged.
     """
     pairs = [(run, run.column(metric)) for run in runs_of(cell)]
-    found = [(run, column) for run, column in pairs if column is not None]
-    rows = min((column.size for _, column in found), default=0)
+    logged_runs = [(run, column) for run, column in pairs if column is not None]
+    rows = min((column.size for _, column in logged_runs), default=0)
     if rows == 0:
         return None
-    values = np.stack([column[:rows] for _, column in found])
+    values = np.stack([column[:rows] for _, column in logged_runs])
     logged = np.flatnonzero(np.isfinite(values).all(axis=0))
     if logged.size == 0:
         return None
     counters = {
-        name: _thinned(np.stack([run.columns[name][:rows] for run, _ in found])[:, logged], points).mean(axis=0)
+        name: _thinned(np.stack([run.columns[name][:rows] for run, _ in logged_runs])[:, logged], points).mean(axis=0)
         for name in ("update", "episodes", "steps")
     }
     values = _thinned(values[:, logged], points)
-    n = len(found)
+    n = len(logged_runs)
     error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[1], np.nan)
     return Curve(**counters, mean=values.mean(axis=0), error=error, seeds=n)
 

@@ -14,7 +14,8 @@ from steadyrl.report._arrangement import Arrangement, chosen
 from steadyrl.report._curve_data import curve
 from steadyrl.studies.results import StudyResults
 
-INK, GREY = "#222222", "#707070"
+INK = "#222222"
+GREY = "#707070"
 
 
 def curves_figure(study: StudyResults, arrangement: Arrangement, metric: str) -> Figure | None:
@@ -24,10 +25,10 @@ def curves_figure(study: StudyResults, arrangement: Arrangement, metric: str) ->
     size = (max(3.3 * len(columns), 6.0), 2.75 * len(rows) + 1.1)
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(len(rows), len(columns), sharex="col", sharey=True, squeeze=False)
-    drawn: dict[str, Any] = {}
+    handles: dict[str, Any] = {}
     for (i, row), (j, level) in product(enumerate(rows), enumerate(columns)):
-        here = {} if arrangement.panel is None else {arrangement.panel: level}
-        drawn |= _draw_lines(panels[i, j], study, arrangement, {**row, **here}, metric)
+        panel_value = {} if arrangement.panel is None else {arrangement.panel: level}
+        handles |= _draw_lines(panels[i, j], study, arrangement, {**row, **panel_value}, metric)
         panels[i, j].spines[["top", "right"]].set_visible(False)
         if i == 0 and arrangement.panel is not None:
             head_panel(panels[i, j], arrangement.panel, level)
@@ -35,9 +36,9 @@ def curves_figure(study: StudyResults, arrangement: Arrangement, metric: str) ->
             panels[i, j].set_xlabel("episodes")
         if j == 0:
             panels[i, j].set_ylabel("\n".join([*_named(row), _style.metric_label(metric)]))
-    if not drawn:
+    if not handles:
         return None
-    add_legend(figure, {label: drawn[label] for label in line_labels(study, arrangement) if label in drawn})
+    add_legend(figure, {label: handles[label] for label in line_labels(study, arrangement) if label in handles})
     return figure
 
 
@@ -46,8 +47,8 @@ def add_legend(figure: Figure, handles: Mapping[str, Any]) -> None:
     labels = [label for label in handles if label]
     if labels:
         columns = max(1, min(len(labels), int(figure.get_figwidth() / 2.2)))
-        shown = [handles[label] for label in labels]
-        figure.legend(shown, labels, loc="outside lower center", ncols=columns, frameon=False)
+        lines = [handles[label] for label in labels]
+        figure.legend(lines, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def row_values(study: StudyResults, arrangement: Arrangement) -> list[dict[str, Any]]:
@@ -79,24 +80,25 @@ def _draw_lines(
     panel: Axes, study: StudyResults, arrangement: Arrangement, values: Mapping[str, Any], metric: str
 ) -> dict[str, Any]:
     """The lines of one panel; their handles by label."""
-    line, drawn = arrangement.line, {}
+    line = arrangement.line
+    handles = {}
     levels = [None] if line is None else study.levels(line)
     for level in levels:
-        at = values if line is None else {**values, line: level}
-        for cell in chosen(study, arrangement, at)[:1]:
-            found = curve(cell, metric)
-            if found is None:
+        cell_values = values if line is None else {**values, line: level}
+        for cell in chosen(study, arrangement, cell_values)[:1]:
+            data = curve(cell, metric)
+            if data is None:
                 continue
             colour = _style.LIGHT[0 if line is None else _style.place(line, level, levels)]
             label = "" if line is None else _style.level_label(line, level)
-            (drawn[label],) = panel.plot(found.episodes, found.mean, color=colour, linewidth=1.3)
-            if found.seeds > 1:
-                ends = (found.mean - found.error, found.mean + found.error)
-                panel.fill_between(found.episodes, *ends, color=colour, alpha=0.18, linewidth=0)
+            (handles[label],) = panel.plot(data.episodes, data.mean, color=colour, linewidth=1.3)
+            if data.seeds > 1:
+                ends = (data.mean - data.error, data.mean + data.error)
+                panel.fill_between(data.episodes, *ends, color=colour, alpha=0.18, linewidth=0)
     if _style.is_share(metric):
         panel.set_ylim(-0.03, 1.03)
     panel.ticklabel_format(axis="x", style="sci", scilimits=(0, 4), useMathText=True)
-    return drawn
+    return handles
 
 
 def _named(values: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,12 @@ from steadyrl.evaluate import Row, Summary
 from steadyrl.ground.shapes import Array, Float
 
 SUFFIXES = (".png", ".svg", ".pdf")
-INK, GREY, BODY, RULER, TAIL, EDGE = "#222222", "#707070", "#bcd3e8", "#6fa8d6", "#e69f00", "#a64500"
+INK = "#222222"
+GREY = "#707070"
+BODY = "#bcd3e8"
+RULER = "#6fa8d6"
+TAIL = "#e69f00"
+EDGE = "#a64500"
 ROW_HEIGHT = 0.29
 """Inches for each measure."""
 
@@ -71,7 +76,9 @@ def _view(returns: Float[Array, " n"], mean: float, longest: float) -> tuple[flo
 
 
 def _draw_histogram(axes: Axes, returns: Float[Array, " n"], summary: Summary, view: tuple[float, float]) -> None:
-    mean, cvar, median = summary["mean"], summary["cvar"], float(np.median(returns))
+    mean = summary["mean"]
+    cvar = summary["cvar"]
+    median = float(np.median(returns))
     worst = measures.value_at_risk.params["alpha"]
     in_tail = returns <= summary["value_at_risk"].value
     axes.hist(
@@ -85,8 +92,8 @@ def _draw_histogram(axes: Axes, returns: Float[Array, " n"], summary: Summary, v
     )
     axes.axvline(mean.value, color=INK, label=f"mean {mean.rounded()[0]}")
     axes.axvline(median, color=GREY, linestyle="--", label=f"median {median:.4g}")
-    seen = "their mean" if view[0] <= cvar.value <= view[1] else "outside the picture"
-    axes.axvline(cvar.value, color=EDGE, linestyle=":", linewidth=2, label=f"CVaR {cvar.rounded()[0]}, {seen}")
+    remark = "their mean" if view[0] <= cvar.value <= view[1] else "outside the picture"
+    axes.axvline(cvar.value, color=EDGE, linestyle=":", linewidth=2, label=f"CVaR {cvar.rounded()[0]}, {remark}")
     axes.set_ylabel(f"{summary.n} returns")
     axes.locator_params(axis="y", integer=True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -94,12 +101,12 @@ def _draw_histogram(axes: Axes, returns: Float[Array, " n"], summary: Summary, v
 
 def _edges(returns: Float[Array, " n"], view: tuple[float, float]) -> Float[Array, " edges"]:
     """Bins of Freedman and Diaconis' width, between 10 and 80 over the returns in view."""
-    seen = returns[(returns >= view[0]) & (returns <= view[1])]
-    left, right = seen.min(), seen.max()
+    visible = returns[(returns >= view[0]) & (returns <= view[1])]
+    left, right = visible.min(), visible.max()
     if right - left <= 1e-9 * max(abs(left), abs(right)):
         return np.linspace(*view, 22)
-    q1, q3 = np.quantile(seen, [0.25, 0.75])
-    count = (right - left) * seen.size ** (1 / 3) / (2.0 * (q3 - q1)) if q3 > q1 else 30.0
+    q1, q3 = np.quantile(visible, [0.25, 0.75])
+    count = (right - left) * visible.size ** (1 / 3) / (2.0 * (q3 - q1)) if q3 > q1 else 30.0
     return np.linspace(left, right, int(np.clip(count, 10, 80)) + 1)
 
 
@@ -126,8 +133,8 @@ def _draw_numbers(axes: Axes, lengths: list[Row], others: list[Row], confidence:
         axes.text(1.01, place, line, transform=beside, va="center", family="monospace", fontsize="small")
     for place, row in enumerate(others, start=len(lengths)):
         degree = _degree(row)
-        why = "degree not known" if degree is None else f"of degree {degree}"
-        axes.text(0.01, place, f"{why}: no length on this axis", transform=beside, va="center", color=GREY)
+        reason = "degree not known" if degree is None else f"of degree {degree}"
+        axes.text(0.01, place, f"{reason}: no length on this axis", transform=beside, va="center", color=GREY)
     axes.set_yticks(range(len(rows)), [row.label for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)

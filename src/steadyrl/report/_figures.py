@@ -25,8 +25,8 @@ def write_figures(
     folder = study.folder / "figures"
     with on_disk(folder):
         folder.mkdir(exist_ok=True)
-    made = (*_figures(study, arrange(study), evaluations), *(extra or {}).items())
-    return [path for name, figure in made for path in save(figure, folder, name)]
+    figures = (*_figures(study, arrange(study), evaluations), *(extra or {}).items())
+    return [path for name, figure in figures for path in save(figure, folder, name)]
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
@@ -39,15 +39,15 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 
 def _figures(study: StudyResults, plan: Arrangement, evaluations: dict[str, Row]) -> Iterator[tuple[str, Figure]]:
     """Name and figure, for all that there is data for."""
-    shown = [name for name in ("return", "risk_averse") if name in study.metrics]
-    made = [(f"curves_{name}", curves_figure(study, plan, name)) for name in shown]
-    made += [(f"final_{name}", heat_figure(study, plan, name)) for name in shown]
-    made.append(("risk_return", plane_figure(study, plan, evaluations)))
+    metrics = [name for name in ("return", "risk_averse") if name in study.metrics]
+    figures = [(f"curves_{name}", curves_figure(study, plan, name)) for name in metrics]
+    figures += [(f"final_{name}", heat_figure(study, plan, name)) for name in metrics]
+    figures.append(("risk_return", plane_figure(study, plan, evaluations)))
     if "algorithm" not in study.axes:  # otherwise a number, such as lam, means another thing for each of them
         numbers = [name for name in study.axes if is_scale(study, name)]
-        made += [(f"sensitivity_{_safe(name)}", sensitivity_figure(study, plan, name)) for name in numbers]
-        made += [(f"window_{_safe(name)}", windows_figure(study, plan, name)) for name in plan.scales]
-    yield from ((name, figure) for name, figure in made if figure is not None)
+        figures += [(f"sensitivity_{_safe(name)}", sensitivity_figure(study, plan, name)) for name in numbers]
+        figures += [(f"window_{_safe(name)}", windows_figure(study, plan, name)) for name in plan.scales]
+    yield from ((name, figure) for name, figure in figures if figure is not None)
 
 
 def _tame(figure: Figure) -> None:

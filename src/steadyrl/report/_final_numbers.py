@@ -48,8 +48,8 @@ class FinalRow:
 
 def final_rows(study: StudyResults, plan: Arrangement, rows: Mapping[str, Row]) -> list[FinalRow]:
     """Panel by panel, such as noise by noise, the highest return first."""
-    found = [_row(study, cell, rows) for cell in study.cells]
-    return sorted(found, key=lambda row: (_panel(study, plan, row.cell), -_return(row)))
+    finals = [_row(study, cell, rows) for cell in study.cells]
+    return sorted(finals, key=lambda row: (_panel(study, plan, row.cell), -_return(row)))
 
 
 def trained_columns(study: StudyResults) -> list[tuple[str, str]]:
@@ -89,5 +89,5 @@ def _panel(study: StudyResults, plan: Arrangement, cell: Cell) -> int:
 
 
 def _return(row: FinalRow) -> float:
-    found = row.trained.get("return")
-    return -math.inf if found is None else found.value
+    estimate = row.trained.get("return")
+    return -math.inf if estimate is None else estimate.value

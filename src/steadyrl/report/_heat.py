@@ -44,13 +44,14 @@ def heat_figure(study: StudyResults, arrangement: Arrangement, metric: str) -> F
 def _table(
     study: StudyResults, arrangement: Arrangement, block: dict[str, Any], columns: list[Any], metric: str
 ) -> Float[Array, "lines columns"]:
-    line, panel = arrangement.line, arrangement.panel
+    line = arrangement.line
+    panel = arrangement.panel
     lines: list[Any] = [None] if line is None else study.levels(line)
     table = np.full((len(lines), len(columns)), np.nan)
     for i, level in enumerate(lines):
         for j, column in enumerate(columns):
-            at = {name: value for name, value in ((line, level), (panel, column)) if name is not None}
-            for cell in chosen(study, arrangement, {**block, **at})[:1]:
+            position = {name: value for name, value in ((line, level), (panel, column)) if name is not None}
+            for cell in chosen(study, arrangement, {**block, **position})[:1]:
                 finals = cell.finals(metric)
                 table[i, j] = finals.mean() if finals.size else np.nan
     return table

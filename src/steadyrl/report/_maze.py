@@ -12,8 +12,13 @@ from steadyrl.envs._layout import FREE, GOAL, MOVES, RED, START, WALL
 from steadyrl.envs.maze import MazeSpec
 from steadyrl.ground.shapes import Array, Float
 
-INK, FADED, LINES, WALLS = "#22303f", "#b4b9c0", "#d9d6cd", "#3d4451"
-REDS, GREENS, FLAG = "#e4574c", "#cfe8cf", "#2f9e58"
+INK = "#22303f"
+FADED = "#b4b9c0"
+LINES = "#d9d6cd"
+WALLS = "#3d4451"
+REDS = "#e4574c"
+GREENS = "#cfe8cf"
+FLAG = "#2f9e58"
 HEAT = LinearSegmentedColormap.from_list("visits", ["#fbfaf7", "#d5e5f5", "#9cc3ea", "#5b97d6"])
 SEEN = 0.04
 """The least probability that gets an arrow."""
@@ -69,7 +74,8 @@ def _draw_arrows(axes: Axes, probabilities: Float[Array, " 4"], x: int, y: int, 
     for (down, right), p in zip(MOVES, probabilities, strict=True):
         if p < SEEN:
             continue
-        length, head = 0.14 + 0.31 * float(p), 0.08 + 0.14 * float(p)
+        length = 0.14 + 0.31 * float(p)
+        head = 0.08 + 0.14 * float(p)
         axes.add_patch(
             FancyArrow(
                 x + 0.5 + 0.03 * right,

@@ -49,23 +49,23 @@ def _place(study: StudyResults, name: str, value: Any) -> int:
 
 def _cell(study: StudyResults, plan: Arrangement, cell: Cell, points: int) -> dict[str, Any]:
     """Where the cell stands on each axis, and its curves: per metric mean and standard error."""
-    at = [_place(study, name, cell.values[name]) for name in study.axes]
+    positions = [_place(study, name, cell.values[name]) for name in study.axes]
     lines: dict[str, Any] = {}
     for metric in study.metrics:
-        found = curve(cell, metric, points)
-        if found is not None:
-            x = {name: _short(getattr(found, name), 7) for name in ("episodes", "update", "steps")}
+        data = curve(cell, metric, points)
+        if data is not None:
+            x = {name: _short(getattr(data, name), 7) for name in ("episodes", "update", "steps")}
             shared = next((name for name, line in lines.items() if line["x"] == x), None)
-            lines[metric] = {"x": shared or x, "y": _short(found.mean), "e": _short(found.error), "n": found.seeds}
+            lines[metric] = {"x": shared or x, "y": _short(data.mean), "e": _short(data.error), "n": data.seeds}
     base = [study.axes.index(name) for name in plan.scales if at_base(plan, cell, name)]
     anywhere = [study.axes.index(name) for name in indifferent(cell) if name in study.axes]
-    return {"at": at, "base": base, "anywhere": anywhere, "lines": lines}
+    return {"at": positions, "base": base, "anywhere": anywhere, "lines": lines}
 
 
 def _plane(study: StudyResults, evaluations: dict[str, Row]) -> dict[str, Any]:
     """One point a run: the cell, the seed, the return, and each measure's value or the run's own variability."""
     own = not evaluations
-    named = (
+    labels = (
         [("variability", "Variability D")] if own else [(name, measures.get(name).label) for name in measures.names()]
     )
     points = []
@@ -77,9 +77,9 @@ def _plane(study: StudyResults, evaluations: dict[str, Row]) -> dict[str, Any]:
                 else evaluations.get(run.hash)
             )
             if row is not None and row.get("mean") is not None:
-                numbers = [row.get("mean"), *(row.get(name) for name, _ in named)]
+                numbers = [row.get("mean"), *(row.get(name) for name, _ in labels)]
                 points.append([i, run.settings["seed"], run.hash, *map(_digits, numbers)])
-    return {"own": own, "measures": [{"name": name, "label": label} for name, label in named], "points": points}
+    return {"own": own, "measures": [{"name": name, "label": label} for name, label in labels], "points": points}
 
 
 def _short(numbers: Array, digits: int = 5) -> list[float | None]:

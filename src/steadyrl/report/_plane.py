@@ -29,7 +29,7 @@ def plane_figure(study: StudyResults, arrangement: Arrangement, evaluations: dic
     down = -(-len(levels) // across)
     figure = Figure(figsize=(max(3.3 * across, 5.0), 3.0 * down + 1.0), layout="constrained")
     panels = figure.subplots(down, across, squeeze=False, sharey=not own, sharex=not own).ravel()
-    drawn = [
+    handles_by_panel = [
         _draw(
             axes,
             study,
@@ -39,7 +39,7 @@ def plane_figure(study: StudyResults, arrangement: Arrangement, evaluations: dic
         )
         for axes, level in zip(panels, levels, strict=False)
     ]
-    if not any(drawn):
+    if not any(handles_by_panel):
         return None
     for axes, level in zip(panels, levels, strict=False):
         axes.spines[["top", "right"]].set_visible(False)
@@ -49,7 +49,12 @@ def plane_figure(study: StudyResults, arrangement: Arrangement, evaluations: dic
             head_panel(axes, panel, level)
     for axes in panels[len(levels) :]:
         axes.set_visible(False)
-    handles = {label: handle for found in reversed(drawn) for label, handle in found.items() if label}
+    handles = {
+        label: handle
+        for panel_handles in reversed(handles_by_panel)
+        for label, handle in panel_handles.items()
+        if label
+    }
     add_legend(figure, {label: handles[label] for label in _all_labels(study, arrangement) if label in handles})
     return figure
 
@@ -70,11 +75,11 @@ def _draw(
     """The points of one panel; a handle for each label, and something without a label if anything was drawn."""
     line = arrangement.line
     mark = arrangement.rows[0] if arrangement.rows else None
-    drawn: dict[str, Any] = {}
+    handles: dict[str, Any] = {}
     along: dict[tuple[str, int, str], list[tuple[float, float, float]]] = {}
     for cell in cells:
-        found = np.array(points(cell, evaluations)).reshape(-1, 2)
-        if not len(found):
+        coordinates = np.array(points(cell, evaluations)).reshape(-1, 2)
+        if not len(coordinates):
             continue
         level = None if line is None else cell.values[line]
         colour = 0 if line is None else _style.place(line, level, study.levels(line))
@@ -82,23 +87,29 @@ def _draw(
             0 if mark is None else [same(x, cell.values[mark]) for x in study.levels(mark)].index(True) % len(MARKERS)
         )
         axes.scatter(
-            found[:, 0], found[:, 1], color=_style.LIGHT[colour], marker=MARKERS[shape], s=14, alpha=0.75, linewidths=0
+            coordinates[:, 0],
+            coordinates[:, 1],
+            color=_style.LIGHT[colour],
+            marker=MARKERS[shape],
+            s=14,
+            alpha=0.75,
+            linewidths=0,
         )
-        drawn[""] = True
+        handles[""] = True
         if line is not None:
-            drawn[_style.level_label(line, level)] = Line2D([], [], color=_style.LIGHT[colour], linewidth=4)
+            handles[_style.level_label(line, level)] = Line2D([], [], color=_style.LIGHT[colour], linewidth=4)
         if mark is not None:
-            shown = Line2D([], [], color="#707070", linestyle="", marker=MARKERS[shape], markersize=5)
-            drawn[_style.level_label(mark, cell.values[mark])] = shown
+            handle = Line2D([], [], color="#707070", linestyle="", marker=MARKERS[shape], markersize=5)
+            handles[_style.level_label(mark, cell.values[mark])] = handle
         if "lam" in arrangement.scales:
             rest = str([cell.values[name] for name in study.axes if name != "lam"])
             along.setdefault((rest, colour, MARKERS[shape]), []).append(
-                (float(cell.values["lam"]), *found.mean(axis=0))
+                (float(cell.values["lam"]), *coordinates.mean(axis=0))
             )
     for (_, colour, _), means in along.items():
         _, x, y = zip(*sorted(means), strict=True)
         axes.plot(x, y, color=_style.LIGHT[colour], linewidth=1.0)
-    return drawn
+    return handles
 
 
 def _all_labels(study: StudyResults, arrangement: Arrangement) -> list[str]:

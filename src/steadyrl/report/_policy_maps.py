@@ -35,10 +35,10 @@ class PolicyMap:
 
 def policy_maps(study: StudyResults) -> list[PolicyMap]:
     """One for each cell with a finished tabular run of the Maze, its first seed, at most 80; spread evenly if more."""
-    found = [c for c in study.cells if c.finished and c.finished[0].settings["env"] == MAZE]
-    places = sorted({i * len(found) // MOST for i in range(MOST)}) if len(found) > MOST else range(len(found))
-    drawn = (_drawn(found[i]) for i in places)
-    return [one for one in drawn if one is not None]
+    cells = [c for c in study.cells if c.finished and c.finished[0].settings["env"] == MAZE]
+    places = sorted({i * len(cells) // MOST for i in range(MOST)}) if len(cells) > MOST else range(len(cells))
+    maps = (_drawn(cells[i]) for i in places)
+    return [one for one in maps if one is not None]
 
 
 def _drawn(cell: Cell) -> PolicyMap | None:
@@ -61,7 +61,9 @@ def map_svg(spec: MazeSpec, probabilities: Float[Array, "states 4"], visits: Flo
     rows, columns = len(spec.grid), len(spec.grid[0])
     parts = [f'<svg class="map" viewBox="0 0 {columns * SIDE} {rows * SIDE}" aria-hidden="true">']
     for state in range(spec.n_states):
-        kind, x, y = spec.grid[state // columns][state % columns], state % columns * SIDE, state // columns * SIDE
+        kind = spec.grid[state // columns][state % columns]
+        x = state % columns * SIDE
+        y = state // columns * SIDE
         name = {WALL: "w", GOAL: "g"}.get(kind, "f")
         parts.append(_square(name, x, y))
         if kind in (WALL, GOAL):
@@ -85,7 +87,8 @@ def _arrows(name: str, probabilities: Float[Array, " 4"], x: float, y: float) ->
     parts = []
     for (down, right), p in zip(MOVES, probabilities, strict=True):
         if p >= SEEN:
-            length, half = (0.16 + 0.30 * p) * SIDE, (0.05 + 0.09 * p) * SIDE
+            length = (0.16 + 0.30 * p) * SIDE
+            half = (0.05 + 0.09 * p) * SIDE
             ends = ((half * down, half * right), (-half * down, -half * right), (length * right, length * down))
             points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in ends)
             parts.append(f'<polygon class="{name}" points="{points}" opacity="{0.35 + 0.65 * p:.2f}"/>')

@@ -22,17 +22,17 @@ def sensitivity_figure(study: StudyResults, arrangement: Arrangement, scale: str
     size = (max(3.4 * len(columns), 5.5), 2.6 * len(metrics) + 1.3)
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(len(metrics), len(columns), sharex=True, sharey="row", squeeze=False)
-    drawn: dict[str, Any] = {}
+    handles: dict[str, Any] = {}
     for (i, metric), (j, column) in product(enumerate(metrics), enumerate(columns)):
-        drawn |= _draw(panels[i, j], study, arrangement, scale, (metric, column))
+        handles |= _draw(panels[i, j], study, arrangement, scale, (metric, column))
         panels[i, 0].set_ylabel(f"{_style.metric_label(metric)}, final")
         panels[-1, j].set_xlabel(_style.field_label(scale))
         names = [f"{_style.field_label(name)}: {_style.level_label(name, value)}" for name, value in column.items()]
         panels[0, j].set_title("\n".join(names), fontsize=10)
-    if not drawn:
+    if not handles:
         return None
-    order = [label for label in line_labels(study, arrangement) if label in drawn]
-    add_legend(figure, {label: drawn[label] for label in order})
+    order = [label for label in line_labels(study, arrangement) if label in handles]
+    add_legend(figure, {label: handles[label] for label in order})
     others = [_held(arrangement, name) for name in arrangement.scales if name != scale]
     if others:
         figure.suptitle(", ".join(others), fontsize=10)
@@ -41,9 +41,9 @@ def sensitivity_figure(study: StudyResults, arrangement: Arrangement, scale: str
 
 def _held(arrangement: Arrangement, scale: str) -> str:
     """What another scale is held at."""
-    found = {_style.level_label(scale, base[scale]) for base in arrangement.base.values()}
+    labels = {_style.level_label(scale, base[scale]) for base in arrangement.base.values()}
     label = _style.field_label(scale)
-    return f"{label} = {found.pop()}" if len(found) == 1 else f"each line at its own {label}"
+    return f"{label} = {labels.pop()}" if len(labels) == 1 else f"each line at its own {label}"
 
 
 def is_logarithmic(scale: str, levels: list[Any]) -> bool:
@@ -52,29 +52,33 @@ def is_logarithmic(scale: str, levels: list[Any]) -> bool:
 
 
 def _draw(
-    panel: Axes, study: StudyResults, arrangement: Arrangement, scale: str, what: tuple[str, dict[str, Any]]
+    panel: Axes,
+    study: StudyResults,
+    arrangement: Arrangement,
+    scale: str,
+    metric_and_column: tuple[str, dict[str, Any]],
 ) -> dict[str, Any]:
-    metric, column = what
+    metric, column = metric_and_column
     line = arrangement.line if arrangement.line != scale else None
     lines: list[Any] = [None] if line is None else study.levels(line)
-    drawn = {}
+    handles = {}
     for level in lines:
-        at = column if line is None else {**column, line: level}
-        found = [
-            (x, c.finals(metric)) for x in study.levels(scale) for c in chosen(study, arrangement, {**at, scale: x})
+        values = column if line is None else {**column, line: level}
+        data = [
+            (x, c.finals(metric)) for x in study.levels(scale) for c in chosen(study, arrangement, {**values, scale: x})
         ]
-        found = [(x, finals) for x, finals in found if finals.size]
-        if not found:
+        data = [(x, finals) for x, finals in data if finals.size]
+        if not data:
             continue
         colour = _style.LIGHT[0 if line is None else _style.place(line, level, lines)]
-        errors = np.nan_to_num([standard_error(finals) for _, finals in found])
-        x, y = [x for x, _ in found], [finals.mean() for _, finals in found]
+        errors = np.nan_to_num([standard_error(finals) for _, finals in data])
+        x, y = [x for x, _ in data], [finals.mean() for _, finals in data]
         label = "" if line is None else _style.level_label(line, level)
         style: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 3, "linewidth": 1.3, "capsize": 2}
-        drawn[label] = panel.errorbar(x, y, errors, **style)
+        handles[label] = panel.errorbar(x, y, errors, **style)
     if is_logarithmic(scale, study.levels(scale)):
         panel.set_xscale("log")
     if _style.is_share(metric):
         panel.set_ylim(-0.03, 1.03)
     panel.spines[["top", "right"]].set_visible(False)
-    return drawn
+    return handles

@@ -60,17 +60,17 @@ def _value(study: StudyResults, name: str, level: Any) -> Value:
 
 def comparisons(study: StudyResults, plan: Arrangement) -> list[Comparison]:
     """Ours against the paper's estimator for each line; without estimators, each line against the first."""
-    found: list[Comparison] = []
+    rows: list[Comparison] = []
     for metric in (name for name in ("return", "risk_averse") if name in study.metrics):
         if "estimator" in study.axes and plan.line is not None and plan.line != "estimator":
             for level in study.levels(plan.line):
                 cells = [cell for cell in study.cells if same(cell.values[plan.line], level)]
                 label = _style.level_label(plan.line, level)
-                found += _pairs(study, cells, "estimator", list(pairwise(study.levels("estimator"))), metric, label)
+                rows += _pairs(study, cells, "estimator", list(pairwise(study.levels("estimator"))), metric, label)
         elif plan.line is not None:
             first, *others = study.levels(plan.line)
-            found += _pairs(study, study.cells, plan.line, [(level, first) for level in others], metric, "")
-    return found
+            rows += _pairs(study, study.cells, plan.line, [(level, first) for level in others], metric, "")
+    return rows
 
 
 def _pairs(
@@ -82,25 +82,25 @@ def _pairs(
     label: str,
 ) -> list[Comparison]:
     """P(X > Y) for each pair of levels of a field, over the tasks that both have finished runs of."""
-    found = []
+    rows = []
     for better, worse in pairs:
         xs, ys = (_by_task(study, cells, field, level, metric) for level in (better, worse))
         tasks = [task for task in xs if task in ys]
         if tasks:
             estimate = statistics.improvement([xs[task] for task in tasks], [ys[task] for task in tasks])
             names = (_style.level_label(field, better), _style.level_label(field, worse))
-            found.append(Comparison(label, *names, _style.metric_label(metric), estimate, len(tasks)))
-    return found
+            rows.append(Comparison(label, *names, _style.metric_label(metric), estimate, len(tasks)))
+    return rows
 
 
 def _by_task(study: StudyResults, cells: Sequence[Cell], field: str, level: Any, metric: str) -> dict[str, Array]:
     """The finals of the cells at a level, by their values on all other axes."""
-    found = {}
+    by_task = {}
     for cell in cells:
         finals = cell.finals(metric)
         if same(cell.values[field], level) and finals.size:
-            found[str([cell.values[name] for name in study.axes if name != field])] = finals
-    return found
+            by_task[str([cell.values[name] for name in study.axes if name != field])] = finals
+    return by_task
 
 
 def headlines(study: StudyResults) -> list[tuple[str, str, str]]:
@@ -111,14 +111,14 @@ def headlines(study: StudyResults) -> list[tuple[str, str, str]]:
     logged = [run for run in study.runs if "episodes" in run.columns and run.columns["episodes"].size]
     totals = [sum(float(run.columns[name][-1]) for run in logged) for name in ("episodes", "steps")]
     cards.append((_large(totals[0]), "episodes played", f"{_large(totals[1])} steps"))
-    for metric, what in (("return", "highest final return"), ("risk_averse", "highest risk-averse rate")):
+    for metric, title in (("return", "highest final return"), ("risk_averse", "highest risk-averse rate")):
         best = max(
             (c for c in study.cells if c.finals(metric).size), key=lambda c: c.finals(metric).mean(), default=None
         )
         if best is not None and metric in study.metrics:
             mean = statistics.mean([best.finals(metric)])
             ends = f"[{_style.number(mean.low)}, {_style.number(mean.high)}]"
-            cards.append((_style.number(mean.value), what, f"{ends} {where(study, best)}".strip()))
+            cards.append((_style.number(mean.value), title, f"{ends} {where(study, best)}".strip()))
     return cards
 
 

@@ -26,10 +26,10 @@ NUMBERS = ("mean", "standard_error", "low", "high", "iqm", "iqm_low", "iqm_high"
 """Of a cell's metric over seeds, with the ends of 0.95 intervals."""
 
 
-def write_tables(study: StudyResults, played: dict[str, Row]) -> list[Path]:
+def write_tables(study: StudyResults, evaluated: dict[str, Row]) -> list[Path]:
     """Write the three tables; their paths."""
     folder = study.folder / "results"
-    tables = {"runs": _runs(study), "cells": _cells(study, played), "curves": _curves(study)}
+    tables = {"runs": _runs(study), "cells": _cells(study, evaluated), "curves": _curves(study)}
     with on_disk(folder):
         folder.mkdir(exist_ok=True)
         for name, rows in tables.items():
@@ -47,35 +47,38 @@ def _runs(study: StudyResults) -> Iterable[Sequence[Any]]:
         yield [run.hash, run.status, *fields, *reached, *finals, run.episodes_to()]
 
 
-def _cells(study: StudyResults, played: dict[str, Row]) -> Iterable[Sequence[Any]]:
+def _cells(study: StudyResults, evaluated: dict[str, Row]) -> Iterable[Sequence[Any]]:
     """One row a cell and metric: mean, standard error, IQM, median and their 0.95 intervals over seeds."""
     yield [*study.varied, "metric", "runs", "finished", *NUMBERS]
     for cell in study.cells:
-        for metric, x in _metrics(study, cell, played):
+        for metric, x in _metrics(study, cell, evaluated):
             yield [*cell.values.values(), metric, len(cell.runs), len(cell.finished), *_numbers(x)]
 
 
-def _metrics(study: StudyResults, cell: Cell, played: dict[str, Row]) -> Iterator[tuple[str, Float[Array, " seeds"]]]:
+def _metrics(
+    study: StudyResults, cell: Cell, evaluated: dict[str, Row]
+) -> Iterator[tuple[str, Float[Array, " seeds"]]]:
     """Everything there is a number a seed of; infinite is how long one waits for what does not happen."""
     for metric in study.metrics:
         yield metric, cell.finals(metric)
     if "risk_averse" in study.metrics:
         after = [run.episodes_to() for run in cell.finished]
         yield RISK_AVERSE_AFTER, np.array([np.inf if episodes is None else episodes for episodes in after])
-    for name in (*evaluations.READINGS, *measures.names()) if played else ():
-        yield f"evaluated.{name}", evaluations.finals(cell, played, name)
+    for name in (*evaluations.READINGS, *measures.names()) if evaluated else ():
+        yield f"evaluated.{name}", evaluations.finals(cell, evaluated, name)
 
 
 def _numbers(x: Float[Array, " seeds"]) -> list[float | None]:
     """Mean and IQM only where all are finite: an infinite time has a place in an order but none in an average."""
-    found: list[float | None] = [None] * len(NUMBERS)
+    row: list[float | None] = [None] * len(NUMBERS)
     if x.size:
         middle = statistics.median(x)
-        found[-3:] = [middle.value, middle.low, middle.high]
+        row[-3:] = [middle.value, middle.low, middle.high]
     if x.size and np.isfinite(x).all():
-        mean, iqm = statistics.mean([x]), statistics.interquartile_mean([x])
-        found[:-3] = [mean.value, statistics.standard_error(x), mean.low, mean.high, iqm.value, iqm.low, iqm.high]
-    return found
+        mean = statistics.mean([x])
+        iqm = statistics.interquartile_mean([x])
+        row[:-3] = [mean.value, statistics.standard_error(x), mean.low, mean.high, iqm.value, iqm.low, iqm.high]
+    return row
 
 
 def _curves(study: StudyResults) -> Iterable[Sequence[Any]]:
@@ -83,18 +86,18 @@ def _curves(study: StudyResults) -> Iterable[Sequence[Any]]:
     heads = [f"{metric}.{number}" for metric in study.metrics for number in ("mean", "standard_error")]
     yield [*study.varied, "seeds", "update", "episodes", "steps", *heads]
     for cell in study.cells:
-        found = {metric: curve(cell, metric) for metric in study.metrics}
-        first = next((c for c in found.values() if c is not None), None)
+        data = {metric: curve(cell, metric) for metric in study.metrics}
+        first = next((c for c in data.values() if c is not None), None)
         if first is None:
             continue
         points = {round(u, 6): i for i, u in enumerate(first.update.tolist())}
-        table = np.full((len(points), 2 * len(found)), np.nan)
-        for k, line in enumerate(found.values()):
+        table = np.full((len(points), 2 * len(data)), np.nan)
+        for k, line in enumerate(data.values()):
             if line is not None:
-                at = [points.get(round(u, 6), -1) for u in line.update.tolist()]
-                here = np.array(at) >= 0
-                table[np.array(at)[here], 2 * k] = line.mean[here]
-                table[np.array(at)[here], 2 * k + 1] = line.error[here]
+                indices = [points.get(round(u, 6), -1) for u in line.update.tolist()]
+                present = np.array(indices) >= 0
+                table[np.array(indices)[present], 2 * k] = line.mean[present]
+                table[np.array(indices)[present], 2 * k + 1] = line.error[present]
         for i, row in enumerate(table):
             yield [*cell.values.values(), first.seeds, first.update[i], first.episodes[i], first.steps[i], *row]
 

@@ -22,21 +22,21 @@ SHADES: Final = "cividis"
 def windows(study: StudyResults, plan: Arrangement, scale: str) -> dict[tuple[str, str], dict[float, float]]:
     """By line and row, as JSON: for each value of the scale, the share of panels that succeed."""
     panels: list[Any] = [None] if plan.panel is None else study.levels(plan.panel)
-    found: dict[tuple[str, str], dict[float, float]] = {}
+    shares: dict[tuple[str, str], dict[float, float]] = {}
     for level in [None] if plan.line is None else study.levels(plan.line):
         for row in row_values(study, plan):
-            at = {**row, **({} if plan.line is None else {plan.line: level})}
+            values = {**row, **({} if plan.line is None else {plan.line: level})}
             above = [x for x in study.levels(scale) if x > 0]  # the scale is logarithmic
-            strip = {x: _share(study, plan, {**at, scale: x}, panels) for x in above}
-            found[json.dumps(level), json.dumps(row)] = {x: share for x, share in strip.items() if share is not None}
-    return found
+            strip = {x: _share(study, plan, {**values, scale: x}, panels) for x in above}
+            shares[json.dumps(level), json.dumps(row)] = {x: share for x, share in strip.items() if share is not None}
+    return shares
 
 
-def _share(study: StudyResults, plan: Arrangement, at: Mapping[str, Any], panels: list[Any]) -> float | None:
+def _share(study: StudyResults, plan: Arrangement, values: Mapping[str, Any], panels: list[Any]) -> float | None:
     """The share of panels whose cell succeeds, None if there are no runs."""
     succeeded = []
     for panel in panels:
-        for cell in chosen(study, plan, at if plan.panel is None else {**at, plan.panel: panel})[:1]:
+        for cell in chosen(study, plan, values if plan.panel is None else {**values, plan.panel: panel})[:1]:
             finals = cell.finals("risk_averse")
             succeeded += [bool(finals.mean() >= SUCCESS)] if finals.size else []
     return float(np.mean(succeeded)) if succeeded else None
@@ -44,31 +44,33 @@ def _share(study: StudyResults, plan: Arrangement, at: Mapping[str, Any], panels
 
 def windows_figure(study: StudyResults, plan: Arrangement, scale: str) -> Figure | None:
     """Strips over the scale, in units of each measure's base value if they differ; None without any."""
-    found = windows(study, plan, scale)
+    shares = windows(study, plan, scale)
     rows = [json.dumps(row) for row in row_values(study, plan)]
     lines = [json.dumps(level) for level in ([None] if plan.line is None else study.levels(plan.line))]
-    lines = [line for line in lines if plan.base[line][scale] > 0 and any(len(found[line, row]) > 1 for row in rows)]
+    lines = [line for line in lines if plan.base[line][scale] > 0 and any(len(shares[line, row]) > 1 for row in rows)]
     if "risk_averse" not in study.metrics or not lines:
         return None
     alike = len({plan.base[line][scale] for line in lines}) == 1
     bases = {line: 1.0 if alike else plan.base[line][scale] for line in lines}
     figure = Figure(figsize=(8.0, 0.9 + 0.26 * len(lines) * len(rows) + 0.12 * len(lines)), layout="constrained")
-    axes, ticks, shades = figure.subplots(), {}, mpl.colormaps[SHADES]
+    axes = figure.subplots()
+    ticks = {}
+    shades = mpl.colormaps[SHADES]
     for i, line in enumerate(lines):
         for j, row in enumerate(rows):
             top = i * (len(rows) + 0.5) + j
-            _strip(axes, {x / bases[line]: share for x, share in found[line, row].items()}, top, shades)
+            _strip(axes, {x / bases[line]: share for x, share in shares[line, row].items()}, top, shades)
             ticks[top + 0.5] = f"{_name(study, plan, line)}{_row_name(json.loads(row), len(rows))}"
     axes.set_xscale("log")
     axes.autoscale_view()
-    units = sorted({float(f"{x / bases[line]:.3g}") for line in lines for row in rows for x in found[line, row]})
+    units = sorted({float(f"{x / bases[line]:.3g}") for line in lines for row in rows for x in shares[line, row]})
     axes.set_xticks(units, [f"{x:g}" for x in units], fontsize=8)
     axes.set_xticks([], minor=True)
     axes.set_ylim(max(ticks) + 0.5, -0.2)
     axes.set_yticks(list(ticks), list(ticks.values()), fontsize=8)
     axes.set_xlabel(_style.field_label(scale) + ("" if alike else ", 1 = the measure's own"))
-    of = "successful or not" if plan.panel is None else f"share of {_style.field_label(plan.panel)}s"
-    axes.set_title(f"Final risk-averse rate {SUCCESS:g} or more:\n{of}", fontsize=10)
+    subtitle = "successful or not" if plan.panel is None else f"share of {_style.field_label(plan.panel)}s"
+    axes.set_title(f"Final risk-averse rate {SUCCESS:g} or more:\n{subtitle}", fontsize=10)
     axes.spines[:].set_visible(False)
     axes.tick_params(axis="y", length=0)
     return figure

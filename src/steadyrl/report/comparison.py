@@ -86,24 +86,24 @@ def scores(cell: Cell, metric: str) -> dict[int, float]:
 def label(study: StudyResults, cell: Cell) -> str:
     """What tells a group of runs from the others."""
     values: Mapping[str, Any] = cell.values
-    named = [
+    parts = [
         f"{'' if name in NAMES else _style.field_label(name) + ' '}{_style.level_label(name, values[name])}"
         for name in study.varied
     ]
-    return ", ".join(named) or "runs"
+    return ", ".join(parts) or "runs"
 
 
 def picture(study: StudyResults, metrics: Sequence[str] = METRICS) -> Figure:
     """The learning curves: the mean over seeds, and its standard error where there are several."""
-    known = {name for run in study.runs for name in run.columns}
-    drawn = [metric for metric in metrics if metric in known]
-    if not drawn:
-        raise BadInputError(f"none of {', '.join(metrics)} was logged: there are {', '.join(sorted(known)) or 'none'}")
-    height = 2.8 * len(drawn) + 0.22 * len(study.cells)
+    logged = {name for run in study.runs for name in run.columns}
+    plotted = [metric for metric in metrics if metric in logged]
+    if not plotted:
+        raise BadInputError(f"none of {', '.join(metrics)} was logged: there are {', '.join(sorted(logged)) or 'none'}")
+    height = 2.8 * len(plotted) + 0.22 * len(study.cells)
     figure = Figure(figsize=(7.5, height), layout="constrained")
-    panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
+    panels = figure.subplots(len(plotted), 1, sharex=True, squeeze=False)[:, 0]
     handles: dict[str, Any] = {}
-    for panel, metric in zip(panels, drawn, strict=True):
+    for panel, metric in zip(panels, plotted, strict=True):
         for place, cell in enumerate(groups(study)):
             line = curve(cell, metric)
             if line is None:

@@ -24,7 +24,8 @@ def save_figure(figure: Figure, path: Path, suffixes: Sequence[str] = (), dpi: i
     with on_disk(path.parent), mpl.rc_context({"svg.hashsalt": SALT}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name in a script that no font here has
         for one in paths:
-            suffix, file = one.suffix.lower(), io.BytesIO()
+            suffix = one.suffix.lower()
+            file = io.BytesIO()
             figure.savefig(file, format=suffix[1:], dpi=dpi, metadata=FORMATS[suffix])
             write_atomically(one, file.getvalue())
     return paths

@@ -28,7 +28,7 @@ def write(
     claims: Sequence[Claim] = (),
     remark: str = "",
     figures: Mapping[str, Figure] | None = None,
-    told: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> list[Path]:
     """Write results/*.csv, figures/*.png and *.svg, and report.html into a study's folder; the paths.
 
@@ -42,28 +42,28 @@ def write(
         claims: What is claimed of the study, and what holds.
         remark: What readers of the claims must know.
         figures: Beside those that every study has, by name.
-        told: Hears what is being done, and how much of how much is done.
+        progress: Called with what is being written, how many parts of it are finished, and how many there are.
     """
-    found = study if isinstance(study, StudyResults) else read(study)
-    say = told or (lambda _what, _done, _of: None)
-    paths = write_claims(claims, found.folder / "results", found.title or found.name, remark)
+    results = study if isinstance(study, StudyResults) else read(study)
+    say = progress or (lambda _what, _done, _of: None)
+    paths = write_claims(claims, results.folder / "results", results.title or results.name, remark)
     if evaluate:
-        complaints = evaluations.evaluate(found, evaluate, lambda done, of: say("evaluations", done, of))
+        complaints = evaluations.evaluate(results, evaluate, lambda count, total: say("evaluations", count, total))
         if complaints:
             warnings.warn(f"{len(complaints)} final policies were not played; {complaints[0]}", stacklevel=2)
-        paths.append(evaluations.path_of(found.folder))
-    rows = evaluations.read(found.folder)
+        paths.append(evaluations.path_of(results.folder))
+    rows = evaluations.read(results.folder)
     say("tables", 0, 3)
-    paths += write_tables(found, rows)
+    paths += write_tables(results, rows)
     say("figures", 1, 3)
-    paths += write_figures(found, rows, figures)
+    paths += write_figures(results, rows, figures)
     say("page", 2, 3)
-    paths.append(write_page(found, rows, policy_maps(found) if maps else [], claims, remark))
+    paths.append(write_page(results, rows, policy_maps(results) if maps else [], claims, remark))
     say("page", 3, 3)
     return paths
 
 
 def affordable_episodes(study: StudyResults) -> int:
     """How many episodes of each policy cost next to nothing: 200 if all are of the Maze, else 0."""
-    known = [run.settings["env"] for run in study.runs if run.settings]
-    return CHEAP if known and all(env == MAZE for env in known) else 0
+    envs = [run.settings["env"] for run in study.runs if run.settings]
+    return CHEAP if envs and all(env == MAZE for env in envs) else 0

@@ -29,13 +29,13 @@ def provenance() -> dict[str, Any]:
 @cache
 def versions() -> dict[str, str]:
     """Of everything that has a part in the numbers of a run."""
-    found = {"steadyrl": __version__, "python": platform.python_version()}
+    by_package = {"steadyrl": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            by_package[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return by_package
 
 
 def _cpu() -> str:
@@ -54,7 +54,7 @@ def _git_commit() -> str | None:
         return None
     command = [git, "rev-parse", "--verify", "--quiet", "HEAD"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
+        process = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() or None
+    return process.stdout.strip() or None

@@ -26,7 +26,10 @@ class Best:
     def consider(self, update: int, score: float, state: Callable[[], State]) -> None:
         """Keep the learner's state if its score is the best so far; of equal ones the first is kept."""
         if score > self.score:
-            self.update, self.score, self.state, self.since = update, score, state(), 0
+            self.update = update
+            self.score = score
+            self.state = state()
+            self.since = 0
         else:
             self.since += 1
 
@@ -42,7 +45,8 @@ class Best:
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Put back what `arrays` gave."""
         if f"{KEPT}since" in arrays:
-            self.update, self.since = int(arrays[f"{KEPT}update"]), int(arrays[f"{KEPT}since"])
+            self.update = int(arrays[f"{KEPT}update"])
+            self.since = int(arrays[f"{KEPT}since"])
             self.score = float(arrays[f"{KEPT}score"])
             self.state = {name.removeprefix(BEST): array for name, array in arrays.items() if name.startswith(BEST)}
 

@@ -79,10 +79,10 @@ def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | No
             make, backend=config.backend, limit=config.limit, **dataclasses.asdict(workers or WorkerOptions())
         )
     except BREAKDOWNS as error:
-        what = str(error) if isinstance(error, Exception) else f"raised {type(error).__name__}: {error}"
-        if isinstance(error, gym.error.NameNotFound) and ":" not in config.env and "Did you mean" not in what:
-            what += f" One of your own: MODULE:{config.env} imports the module that registers it first."
-        raise BadInputError(f"env = {config.env}: {what}") from error
+        message = str(error) if isinstance(error, Exception) else f"raised {type(error).__name__}: {error}"
+        if isinstance(error, gym.error.NameNotFound) and ":" not in config.env and "Did you mean" not in message:
+            message += f" One of your own: MODULE:{config.env} imports the module that registers it first."
+        raise BadInputError(f"env = {config.env}: {message}") from error
 
 
 def worker_options(workers: int, worker_timeout: float) -> WorkerOptions:

@@ -52,7 +52,9 @@ class Callbacks:
     """Those of one run. What one of them raises fails the run; its checkpoints stay."""
 
     def __init__(self, callbacks: Sequence[Callback], record: Record, learner: Algorithm) -> None:
-        self.callbacks, self.record, self.learner = callbacks, record, learner
+        self.callbacks = callbacks
+        self.record = record
+        self.learner = learner
 
     def begin(self) -> None:
         """Tell each of them."""
@@ -75,7 +77,8 @@ class Callbacks:
         return logged
 
     def _call(self, method: str, row: Mapping[str, float]) -> list[tuple[str, Any]]:
-        record, answers = self.record, []
+        record = self.record
+        answers = []
         for callback in self.callbacks:
             name = type(callback).__name__
             progress = Progress(record.config, record.path, record.update, self.learner.policy, row, record)
@@ -85,10 +88,10 @@ class Callbacks:
                 raise self._failed(name, f"raised {type(error).__name__} in {method}: {error}") from error
         return answers
 
-    def _failed(self, name: str, why: str) -> RunFailedError:
+    def _failed(self, name: str, reason: str) -> RunFailedError:
         written = self.record.written
         last = f"ckpt-{written} stays" if written else "there is no checkpoint yet"
-        return RunFailedError(f"update {self.record.update}, callback {name} {why} ({last})")
+        return RunFailedError(f"update {self.record.update}, callback {name} {reason} ({last})")
 
 
 def _is_number(key: Any, value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Checkpoints: everything a run needs to go on, in one file whose every byte is checked.
+"""Checkpoints: everything a run needs to be resumed, in one file whose every byte is checked.
 
 A file `ckpt-<k>` is a line with the SHA-256 of all that follows, a line of JSON, and a safetensors payload. Nothing in
 it depends on the time or the machine: the same run writes the same bytes.
@@ -100,8 +100,8 @@ def prune(folder: Path) -> None:
 def listed(folder: Path) -> list[Path]:
     """The checkpoints in a folder, the last one first."""
     with on_disk(folder):
-        found = [path for path in folder.iterdir() if NAME.fullmatch(path.name)]
-    return sorted(found, key=lambda path: int(path.name.removeprefix("ckpt-")), reverse=True)
+        paths = [path for path in folder.iterdir() if NAME.fullmatch(path.name)]
+    return sorted(paths, key=lambda path: int(path.name.removeprefix("ckpt-")), reverse=True)
 
 
 def last_good(folder: Path, config_hash: str, check: Callable[[Checkpoint], None]) -> Checkpoint | None:
@@ -112,16 +112,16 @@ def last_good(folder: Path, config_hash: str, check: Callable[[Checkpoint], None
     faults = []
     for path in listed(folder):
         try:
-            found = _read(path, config_hash)
-            check(found)
-        except FileNotFoundError:  # its run has gone on, and has newer ones
+            checkpoint = _read(path, config_hash)
+            check(checkpoint)
+        except FileNotFoundError:  # its run has continued, and has newer ones
             return last_good(folder, config_hash, check)
         except CorruptError as error:
             faults.append(str(error))
         else:
             for fault in faults:
-                warnings.warn(f"{fault}; going on from {found.name}", stacklevel=2)
-            return found
+                warnings.warn(f"{fault}; resuming from {checkpoint.name}", stacklevel=2)
+            return checkpoint
     if faults:
         cure = "there is no other checkpoint: delete the folder to begin again"
         raise CorruptError("; ".join([*faults, cure]))

@@ -17,9 +17,9 @@ MODULE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*
 
 def config_from(fields: Mapping[str, Any]) -> RunConfig:
     """The config with these fields, or a BadInputError that says all that is wrong with them."""
-    wrong = list(problems(fields))
-    if wrong:
-        raise BadInputError("; ".join(wrong))
+    complaints = list(problems(fields))
+    if complaints:
+        raise BadInputError("; ".join(complaints))
     return RunConfig(**fields)
 
 
@@ -32,9 +32,9 @@ def problems(fields: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong, field by field, and then with fields that are right on their own."""
     if "env" not in fields:
         yield "env is missing: give the id of an environment"
-    wrong = list(field_problems(fields))
-    yield from wrong
-    if not wrong and "env" in fields:
+    complaints = list(field_problems(fields))
+    yield from complaints
+    if not complaints and "env" in fields:
         config = RunConfig(**fields)
         kind = algorithms.get(config.algorithm)
         yield from rules.problems(config)
@@ -44,16 +44,16 @@ def problems(fields: Mapping[str, Any]) -> Iterator[str]:
 def field_problems(fields: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with each field on its own: nobody's, another algorithm's, of a wrong type, out of range."""
     algorithm = fields.get("algorithm", RunOptions.algorithm)
-    declared = run_options()["algorithm"].problem(algorithm) or _algorithm_problem(algorithm)
-    if declared is not None:
-        yield declared
-    known = known_options(algorithm) if declared is None else all_options()
+    complaint = run_options()["algorithm"].problem(algorithm) or _algorithm_problem(algorithm)
+    if complaint is not None:
+        yield complaint
+    options = known_options(algorithm) if complaint is None else all_options()
     for name, value in fields.items():
-        if name not in known:
-            yield unknown(name, known) if declared is not None else _misplaced(name, value, algorithm, known)
+        if name not in options:
+            yield unknown(name, options) if complaint is not None else _misplaced(name, value, algorithm, options)
         elif name != "algorithm":
             problem = (
-                known[name].problem(value)
+                options[name].problem(value)
                 or _policy_problem(name, value, fields)
                 or _actor_problem(name, value, fields)
             )
@@ -91,9 +91,9 @@ def _actor_problem(name: str, value: Any, fields: Mapping[str, Any]) -> str | No
     return None if "table" in owners else f"{name} = {shown(value)}: must be left out: it is an option of a network"
 
 
-def _misplaced(name: str, value: Any, algorithm: str, known: Mapping[str, Option]) -> str:
+def _misplaced(name: str, value: Any, algorithm: str, options: Mapping[str, Option]) -> str:
     """The complaint about a field that this algorithm does not have."""
     users = [other for other in algorithms.names() if name in algorithm_options(other)]
     if not users:
-        return unknown(name, known)
+        return unknown(name, options)
     return f"{name} = {shown(value)}: must be left out with algorithm = {algorithm}: it is an option of {listed(users)}"

@@ -71,12 +71,12 @@ class RunConfig:
         """Fill in the defaults. Nothing is checked: `runs.check` does that."""
         fields["env"] = env
         algorithm = fields.get("algorithm", RunOptions.algorithm)
-        known, defaults = _layout(algorithms.get(algorithm))
-        unknown = fields.keys() - known.keys()
+        options, defaults = _layout(algorithms.get(algorithm))
+        unknown = fields.keys() - options.keys()
         if unknown:
             raise TypeError(f"{algorithm} has no field {min(unknown)!r}")
         values = {**defaults, **fields}
-        ordered = {name: known[name].convert(values[name]) for name in known if name in values}
+        ordered = {name: options[name].convert(values[name]) for name in options if name in values}
         for name in ordered.keys() - defaults.keys():
             if ordered[name] is None:  # of an actor: as if it had not been given
                 del ordered[name]
@@ -115,8 +115,8 @@ class RunConfig:
         fields = self.to_dict()
         algorithm = changes.get("algorithm", self.algorithm)
         if algorithm != self.algorithm:
-            known, _ = _layout(algorithms.get(algorithm))
-            fields = {name: value for name, value in fields.items() if name in known}
+            options, _ = _layout(algorithms.get(algorithm))
+            fields = {name: value for name, value in fields.items() if name in options}
         return _from_fields({**fields, **changes})
 
     def algorithm_options(self) -> Any:
@@ -126,16 +126,17 @@ class RunConfig:
 
     def actor_options(self, kind: Kind) -> Any:
         """The options of an actor of this kind: those given, and the defaults of the others with this algorithm."""
-        known = options_of(OPTIONS[kind], actor_defaults(self.algorithm, kind))
-        return OPTIONS[kind](**{name: self._fields.get(name, known[name].default) for name in known})
+        options = options_of(OPTIONS[kind], actor_defaults(self.algorithm, kind))
+        return OPTIONS[kind](**{name: self._fields.get(name, options[name].default) for name in options})
 
     def misplaced(self, kind: Kind) -> Iterator[str]:
         """What was given that an actor of this kind does not have."""
-        known, learner = options_of(OPTIONS[kind]), NAMES[kind]
-        for name, declared in actor_options(self.algorithm).items():
-            if name in self._fields and name not in known:
+        options = options_of(OPTIONS[kind])
+        learner = NAMES[kind]
+        for name, entry in actor_options(self.algorithm).items():
+            if name in self._fields and name not in options:
                 cure = "; policy = network would have it" if kind == "table" and name in NETWORK else ""
-                text = f"{declared.name} = {shown(plain(self._fields[name]))}"
+                text = f"{entry.name} = {shown(plain(self._fields[name]))}"
                 yield f"{text}: must be left out: {self.env} is learned by {learner}{cure}"
 
 
@@ -153,24 +154,24 @@ def algorithm_options(algorithm: str) -> dict[str, Option]:
 def actor_options(algorithm: str, kind: Kind | None = None) -> dict[str, Option]:
     """What an actor has beside that, by name, of one kind or of any."""
     kinds: tuple[Kind, ...] = ("table", "network", "gaussian") if kind is None else (kind,)
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     for one in kinds:
-        found |= options_of(OPTIONS[one], actor_defaults(algorithm, one))
-    return found
+        options |= options_of(OPTIONS[one], actor_defaults(algorithm, one))
+    return options
 
 
 def actor_defaults(algorithm: str, kind: Kind) -> Mapping[str, Any]:
     """Defaults of an actor's options that an algorithm has changed."""
-    chosen = algorithms.get(algorithm)
-    return chosen.table_defaults if kind == "table" else chosen.network_defaults
+    learner = algorithms.get(algorithm)
+    return learner.table_defaults if kind == "table" else learner.network_defaults
 
 
 def all_options() -> dict[str, Option]:
     """Every option that any run may have, by name."""
-    known = run_options()
+    options = run_options()
     for name in algorithms.names():
-        known = {**algorithm_options(name), **known}
-    return {**known, **actor_options(RunOptions.algorithm)}
+        options = {**algorithm_options(name), **options}
+    return {**options, **actor_options(RunOptions.algorithm)}
 
 
 def config_hash(config: RunConfig) -> str:
@@ -187,7 +188,7 @@ def _layout(algorithm: type[algorithms.Algorithm]) -> Layout:
     """Every option of a run of this algorithm, in order; and the defaults of those that are not an actor's."""
     if algorithm not in _layouts:  # a study asks thousands of times
         own = {**options_of(RunOptions, algorithm.run_defaults), **options_of(algorithm.Options)}
-        defaults = {name: declared.default for name, declared in own.items()}
+        defaults = {name: entry.default for name, entry in own.items()}
         _layouts[algorithm] = ({**own, **actor_options(algorithm.name)}, defaults)
     return _layouts[algorithm]
 

@@ -91,13 +91,13 @@ def rate(readings: Float[Array, " n"]) -> float | None:
 
 def readings(batch: Batch) -> dict[str, float]:
     """What the environment said of a batch's episodes, averaged; of words, the share of each."""
-    found = {"undiscounted_return": float(batch.rewards.sum(axis=1).mean()), "length": batch.steps / batch.n}
+    averages = {"undiscounted_return": float(batch.rewards.sum(axis=1).mean()), "length": batch.steps / batch.n}
     risk_averse = rate(batch.risk_averse)
     if risk_averse is not None:
-        found["risk_averse"] = risk_averse
+        averages["risk_averse"] = risk_averse
     for name, column in batch.outcomes.items():
         if column.dtype.kind == "U":
-            found |= {f"{name}.{word}": count / batch.n for word, count in sorted(Counter(column.tolist()).items())}
+            averages |= {f"{name}.{word}": count / batch.n for word, count in sorted(Counter(column.tolist()).items())}
         elif column.dtype.kind in "biuf" and column.ndim == 1:
-            found[name] = float(column.mean())
-    return found
+            averages[name] = float(column.mean())
+    return averages

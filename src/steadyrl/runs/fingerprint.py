@@ -55,24 +55,24 @@ def _layers(env: Any) -> list[Any]:
 
 def of(parts: Sequence[Any]) -> Fingerprint:
     """Of classes, functions and other objects, which stand for their class."""
-    found: Fingerprint = {}
+    hashes: Fingerprint = {}
     for part in parts:
         kinds = [part] if isinstance(part, FunctionType) else (part if isinstance(part, type) else type(part)).__mro__
         for kind in kinds:
             package = str(kind.__module__).partition(".")[0]
             if package not in KNOWN:
-                found[f"{kind.__module__}.{kind.__qualname__}"] = hashlib.sha256(
+                hashes[f"{kind.__module__}.{kind.__qualname__}"] = hashlib.sha256(
                     _text(kind, set()).encode()
                 ).hexdigest()[:16]
-                found |= _version(package)
-    return found
+                hashes |= _version(package)
+    return hashes
 
 
-def differences(then: Mapping[str, str], now: Mapping[str, str]) -> str:
+def differences(earlier: Mapping[str, str], current: Mapping[str, str]) -> str:
     """What has changed, in words; nothing where one of them is not known."""
-    if not then or not now:
+    if not earlier or not current:
         return ""
-    names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+    names = [name for name in {**earlier, **current} if earlier.get(name) != current.get(name)]
     return ", ".join(names)
 
 
@@ -89,43 +89,43 @@ def _version(package: str) -> Fingerprint:
     return {f"package {name}": metadata.version(name) for name in names}
 
 
-def _text(value: Any, seen: set[int]) -> str:
+def _text(value: Any, visited: set[int]) -> str:
     """Whatever decides what a class or a function does, as far as it can be seen, as text; no address is in it."""
     if isinstance(value, staticmethod | classmethod):
         value = value.__func__
     if isinstance(value, property):
         value = (value.fget, value.fset)
     if isinstance(value, FunctionType | type):
-        if id(value) in seen or str(value.__module__).partition(".")[0] in KNOWN:
+        if id(value) in visited or str(value.__module__).partition(".")[0] in KNOWN:
             return str(value.__qualname__)
-        seen.add(id(value))
-        return _function(value, seen) if isinstance(value, FunctionType) else _class(value, seen)
+        visited.add(id(value))
+        return _function(value, visited) if isinstance(value, FunctionType) else _class(value, visited)
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_text(key, seen)}: {_text(entry, seen)}' for key, entry in value.items())}}}"
+        return f"{{{', '.join(f'{_text(key, visited)}: {_text(entry, visited)}' for key, entry in value.items())}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_text(entry, seen) for entry in value)}]"
+        return f"[{', '.join(_text(entry, visited) for entry in value)}]"
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     plain = isinstance(value, str | bytes | bool | int | float | complex | None | gym.Space)
     return repr(value) if plain else type(value).__qualname__
 
 
-def _class(kind: type, seen: set[int]) -> str:
+def _class(kind: type, visited: set[int]) -> str:
     """What a class itself defines, but for what Python adds."""
     own = [
         (name, value)
         for name, value in sorted(vars(kind).items())
         if isinstance(value, FunctionType) or not (name.startswith("__") and name.endswith("__"))
     ]
-    return f"class({', '.join(f'{name} = {_text(value, seen)}' for name, value in own)})"
+    return f"class({', '.join(f'{name} = {_text(value, visited)}' for name, value in own)})"
 
 
-def _function(function: FunctionType, seen: set[int]) -> str:
+def _function(function: FunctionType, visited: set[int]) -> str:
     """The instructions, the defaults, and what it has from around it, as far as its module or cell defines that."""
     cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
     around = [function.__globals__.get(name) for name in _names(function.__code__)]
     own = [value for value in around if not isinstance(value, type(gym)) and _is_of(value, function.__module__)]
-    return f"{_code(function.__code__)}{_text([function.__defaults__, function.__kwdefaults__, cells, own], seen)}"
+    return f"{_code(function.__code__)}{_text([function.__defaults__, function.__kwdefaults__, cells, own], visited)}"
 
 
 def _is_of(value: Any, module: str) -> bool:

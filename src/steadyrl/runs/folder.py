@@ -49,8 +49,11 @@ def begin(folder: Path, config: RunConfig, environment: Fingerprint | None = Non
         with on_disk(path):
             write_atomically(path, json.dumps(content, indent=2).encode() + b"\n")
         return
-    written_with, now = compare(folder, config), versions()
-    changed = [f"{name} {old} then, {now.get(name)} now" for name, old in written_with.items() if now.get(name) != old]
+    written_with = compare(folder, config)
+    current = versions()
+    changed = [
+        f"{name} {old} then, {current.get(name)} now" for name, old in written_with.items() if current.get(name) != old
+    ]
     if changed:
         warnings.warn(f"{folder}: the same bits are not promised: {'; '.join(changed)}", stacklevel=2)
 
@@ -67,17 +70,18 @@ def changed_environment(folder: Path, environment: Fingerprint) -> str:
 def clear(folder: Path) -> None:
     """Remove what a run has left in a folder, its end first; all but run.json, which says that it is a run's."""
     with on_disk(folder):
-        done, bad = folder / "done.json", folder.glob("ckpt-*.corrupt")
-        for path in (done, *listed(folder), *bad, folder / METRICS):
+        end = folder / "done.json"
+        bad = folder.glob("ckpt-*.corrupt")
+        for path in (end, *listed(folder), *bad, folder / METRICS):
             path.unlink(missing_ok=True)
         sync_folder(folder)
 
 
 def compare(folder: Path, config: RunConfig) -> dict[str, str]:
-    """Refuse to go on with a folder that holds another run; the versions with which it began."""
-    there, written_with = read_config(folder)
-    old, new = there.to_dict(), config.to_dict()
-    of_both = there.algorithm != config.algorithm  # what only one of two algorithms has says nothing more
+    """Refuse to resume in a folder that holds another run; the versions with which it began."""
+    existing, written_with = read_config(folder)
+    old, new = existing.to_dict(), config.to_dict()
+    of_both = existing.algorithm != config.algorithm  # what only one of two algorithms has says nothing more
     names = old.keys() & new.keys() if of_both else old.keys() | new.keys()
     differing = [
         f"{name} = {_shown(old, name)} there, {_shown(new, name)} here"
@@ -140,19 +144,17 @@ def done(folder: Path) -> Done | None:
     content = json_object(path)
     _check_format(path, content.get("format"))
     try:
-        expected, end = (
-            dict(content["sha256"]),
-            Done(content["status"], int(content["update"]), str(content.get("reason", ""))),
-        )
+        expected = dict(content["sha256"])
+        end = Done(content["status"], int(content["update"]), str(content.get("reason", "")))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise CorruptError(f"{path}: damaged, or written by an incompatible version: {error}") from error
     if end.status not in ENDS:
         raise CorruptError(f"{path}: status = {end.status!r}: must be one of {', '.join(ENDS)}")
-    found = _digests(folder)
-    for name in sorted(expected.keys() | found.keys()):
-        if found.get(name) != expected.get(name):
+    digests = _digests(folder)
+    for name in sorted(expected.keys() | digests.keys()):
+        if digests.get(name) != expected.get(name):
             raise CorruptError(f"{folder / name}: changed since the run ended: its SHA-256 is not the one in done.json")
-    last = [found.name for found in listed(folder)[:1]]
+    last = [digests.name for digests in listed(folder)[:1]]
     if last != [f"ckpt-{end.update}"]:
         raise CorruptError(f"{path}: update = {end.update}: damaged: the run's last checkpoint is {last}")
     return end

@@ -57,8 +57,11 @@ class Single:
     def __init__(
         self, record: Record, learner: Algorithm, collector: Collector, callbacks: Sequence[Callback] = ()
     ) -> None:
-        self.record, self.learner, self.collector = record, learner, collector
-        self.config, self.rule = record.config, rules.parse(record.config.stop_when or "")
+        self.record = record
+        self.learner = learner
+        self.collector = collector
+        self.config = record.config
+        self.rule = rules.parse(record.config.stop_when or "")
         self.callbacks = Callbacks(callbacks, record, learner)
         self._steps = 0
 
@@ -69,7 +72,8 @@ class Single:
 
     def advance(self, updates: int) -> list[dict[str, float]]:  # noqa: ARG002  it is one
         """Collect and update, and evaluate if it is time for it."""
-        config, record = self.config, self.record
+        config = self.config
+        record = self.record
         batch = self._collect(config.n, config.seed, record.update, f"update {record.update + 1}")
         row = self._update(batch)
         record.count(batch.n, batch.steps, finite=self._finite(row))
@@ -116,20 +120,22 @@ class Single:
             return False
         return all(np.isfinite(array).all() for array in self.learner.state().values())
 
-    def _collect(self, n: int, seed: int, iteration: int, where: str) -> Batch:
+    def _collect(self, n: int, seed: int, iteration: int, place: str) -> Batch:
         try:
             with np.errstate(over="ignore"):  # preferences at both ends of the floats, as of a run that diverges
                 return self.collector.collect(self.learner.policy, n, seed, iteration)
         except EpisodeError as error:
-            raise self._failed(where, error) from error
+            raise self._failed(place, error) from error
 
-    def _failed(self, where: str, error: Exception) -> RunFailedError:
+    def _failed(self, place: str, error: Exception) -> RunFailedError:
         last = f"ckpt-{self.record.written} stays" if self.record.written else "there is no checkpoint yet"
-        return RunFailedError(f"{where}, {error} ({last})")
+        return RunFailedError(f"{place}, {error} ({last})")
 
     def _evaluate(self) -> dict[str, float]:
         """The policy of now on episodes apart from those it learns from."""
-        config, key, update = self.config, streams.key(self.config.seed, streams.EVALUATION), self.record.update
+        config = self.config
+        key = streams.key(self.config.seed, streams.EVALUATION)
+        update = self.record.update
         batch = self._collect(config.evaluate_episodes, key, update, f"evaluation after update {update}")
         row = evaluated(batch, config, self.learner.options.gamma)
         if config.keep_best != "no":
@@ -138,7 +144,8 @@ class Single:
 
     def _end_early(self, row: dict[str, float]) -> None:
         """End the run if one of its rules says so."""
-        config, record = self.config, self.record
+        config = self.config
+        record = self.record
         if self.rule is not None and self.rule.is_met(row):
             record.stop(f"{config.stop_when}: it is {row[self.rule.metric]:.6g}")
         elif config.patience and record.best.since >= config.patience:

@@ -37,7 +37,7 @@ def locked(folder: Path) -> Iterator[None]:
             _take(file, folder)
             os.ftruncate(file, 0)
             os.write(file, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
-            for left in [found for found in folder.iterdir() if LEFT_OVER.fullmatch(found.name)]:
+            for left in [leftover for leftover in folder.iterdir() if LEFT_OVER.fullmatch(leftover.name)]:
                 left.unlink()
         yield
     finally:
@@ -48,7 +48,7 @@ def locked(folder: Path) -> Iterator[None]:
 def _check_ours(folder: Path) -> None:
     """Refuse a folder that holds something else."""
     with on_disk(folder):
-        names = sorted(found.name for found in folder.iterdir())
+        names = sorted(entry.name for entry in folder.iterdir())
     others = [name for name in names if name not in (NAME, *NOTES) and not LEFT_OVER.fullmatch(name)]
     if others and "run.json" not in others:
         raise BadInputError(f"{folder} is no run's folder: it has {others[0]!r} but no run.json: choose another")

@@ -21,12 +21,12 @@ def picture(rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: str)
     """A matplotlib figure: each metric against the episodes, its running mean over it, and evaluations as dots."""
     from matplotlib.figure import Figure  # noqa: PLC0415  only a picture needs it
 
-    known = dict.fromkeys(name for row in rows for name in row if name not in ("update", "episodes", "steps"))
-    names = names or [name for name in SHOWN if name in known]
-    unknown = [name for name in names if name not in known]
+    metrics = dict.fromkeys(name for row in rows for name in row if name not in ("update", "episodes", "steps"))
+    names = names or [name for name in SHOWN if name in metrics]
+    unknown = [name for name in names if name not in metrics]
     if unknown or not names:
-        what = f"there is no metric {unknown[0]!r}" if unknown else "nothing was logged yet"
-        raise BadInputError(f"{what}: this run has {', '.join(known) or 'no metrics'}")
+        problem = f"there is no metric {unknown[0]!r}" if unknown else "nothing was logged yet"
+        raise BadInputError(f"{problem}: this run has {', '.join(metrics) or 'no metrics'}")
     figure = Figure(figsize=(7.0, 2.4 * len(names)), layout="constrained")
     panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for panel, name in zip(panels, names, strict=True):
@@ -38,9 +38,9 @@ def picture(rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: str)
 
 def html(config: Any, status: str, update: int, folder: str, last: Mapping[str, Any]) -> str:
     """What a notebook shows of a run."""
-    about = {**{name: getattr(config, name) for name in FIELDS}, "update": f"{update} of {config.updates}"}
+    settings = {**{name: getattr(config, name) for name in FIELDS}, "update": f"{update} of {config.updates}"}
     numbers = {name: "-" if value is None else f"{value:.6g}" for name, value in last.items() if name != "update"}
-    rows = [(name, str(value)) for name, value in {**about, **numbers}.items()]
+    rows = [(name, str(value)) for name, value in {**settings, **numbers}.items()]
     return html_table(f"Run {folder}: {status}", (), rows)
 
 
@@ -53,9 +53,9 @@ def _draw(panel: Any, rows: Sequence[Mapping[str, Any]], name: str) -> None:
         panel.plot(x[window - 1 :], middle, color=DARK, linewidth=1.5)
     else:
         panel.plot(x, y, color=DARK, linewidth=1.3, marker="o" if y.size == 1 else None)
-    at, evaluated = _column(rows, f"evaluation.{name}")
-    if at.size:
-        panel.plot(at, evaluated, "o", color="#b0413e", markersize=3, label="evaluation")
+    episodes, evaluated = _column(rows, f"evaluation.{name}")
+    if episodes.size:
+        panel.plot(episodes, evaluated, "o", color="#b0413e", markersize=3, label="evaluation")
         panel.legend(frameon=False, fontsize=8)
     panel.set_ylabel(name)
     panel.grid(alpha=0.25)

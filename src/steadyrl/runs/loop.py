@@ -19,7 +19,7 @@ from steadyrl.runs.signals import Stop
 from steadyrl.runs.view import View
 
 GRACE: Final = 5.0
-"""Seconds within which the next boundary must be expected for a run to go on to it after a signal."""
+"""Seconds within which the next boundary must be expected for a run to continue to it after a signal."""
 TABLE_BOUNDARY: Final = 200
 NETWORK_BOUNDARY: Final = 20
 """Updates from one possible checkpoint to the next, where the config does not say."""
@@ -48,12 +48,17 @@ class _Loop:
     """A group on its way."""
 
     def __init__(self, group: Group, boundary: int, stop: Stop, view: View, deadline: float) -> None:
-        self.group, self.boundary, self.stop, self.view = group, boundary, stop, view
-        self.deadline, self.out_of_time = deadline, False
+        self.group = group
+        self.boundary = boundary
+        self.stop = stop
+        self.view = view
+        self.deadline = deadline
+        self.out_of_time = False
 
     def advance(self) -> None:
         """As many updates as need no look at them, and what follows."""
-        began, records = time.perf_counter(), self.group.records
+        began = time.perf_counter()
+        records = self.group.records
         first = records[0].update
         rows = self.group.advance(self._updates_ahead(records[0]))
         for record, row in zip(records, rows, strict=True):
@@ -68,7 +73,8 @@ class _Loop:
 
     def _updates_ahead(self, record: Record) -> int:
         """Updates until one is logged, is a boundary or is the last; no more than the group makes in one go."""
-        config, update = record.config, record.update
+        config = record.config
+        update = record.update
         until_log = config.log_every - update % config.log_every
         until_boundary = self.boundary - update % self.boundary
         return min(self.group.step, until_log, until_boundary, config.updates - update)
@@ -82,7 +88,7 @@ class _Loop:
             self.group.renew()
 
     def _stop_if_asked(self, records: list[Record], pace: float) -> None:
-        """After a signal, go on to the next boundary if it is near, and stop there with a checkpoint."""
+        """After a signal, continue to the next boundary if it is near, and stop there with a checkpoint."""
         record = records[0]
         if self.stop.number is None:
             return
@@ -91,8 +97,8 @@ class _Loop:
             _write(records)
         elif ahead and ahead * pace < GRACE:
             return
-        where = f"stopped at update {record.update} of {record.config.updates}"
-        raise Interrupted(self.stop.number, f"{where}: the same command resumes from update {record.written}")
+        place = f"stopped at update {record.update} of {record.config.updates}"
+        raise Interrupted(self.stop.number, f"{place}: the same command resumes from update {record.written}")
 
 
 def _write(records: list[Record]) -> None:
@@ -111,9 +117,9 @@ def _out_of_memory_is_said(group: Group) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        where = f"update {group.records[0].update + 1}: " if group.records else ""
-        raise RunFailedError(f"{where}out of memory: use fewer episodes (n)") from error
+        prefix = f"update {group.records[0].update + 1}: " if group.records else ""
+        raise RunFailedError(f"{prefix}out of memory: use fewer episodes (n)") from error
     except (SystemExit, GeneratorExit) as error:  # a run that is not finished must not end as if it were
-        what = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else type(error).__name__
-        where = f"update {group.records[0].update}: " if group.records else ""
-        raise RunFailedError(f"{where}{what} was called, by a callback or a package: it must not end a run") from error
+        call = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else type(error).__name__
+        prefix = f"update {group.records[0].update}: " if group.records else ""
+        raise RunFailedError(f"{prefix}{call} was called, by a callback or a package: it must not end a run") from error

@@ -67,21 +67,26 @@ class MazeGroup:
         """Play and update every run."""
         if len(self.records) < len(self._records):
             self._stack(self.records)
-        records, n = self._records, self.config.n
-        steps, made, first = np.zeros(len(records), dtype=np.int64), 0, records[0].update
-        while made < updates:
+        records = self._records
+        n = self.config.n
+        steps = np.zeros(len(records), dtype=np.int64)
+        count = 0
+        first = records[0].update
+        while count < updates:
             with np.errstate(over="ignore"):  # preferences at both ends of the floats, as of a run that diverges
                 policies = self.in_step.policies()
-            self.episodes = self.maze.play(policies, n, self.seeds, first + made, out=self.episodes)
+            self.episodes = self.maze.play(policies, n, self.seeds, first + count, out=self.episodes)
             episodes = self.episodes
-            played = (episodes.states, episodes.actions, episodes.rewards, episodes.lengths)
+            transitions = (episodes.states, episodes.actions, episodes.rewards, episodes.lengths)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in what comes out
-                returns, finite = self.in_step.update(played, policies), self.in_step.finite()
-            steps, made = steps + episodes.lengths.sum(axis=-1), made + 1
+                returns = self.in_step.update(transitions, policies)
+                finite = self.in_step.finite()
+            steps = steps + episodes.lengths.sum(axis=-1)
+            count = count + 1
             if not finite.all():
                 break
         for r, record in enumerate(records):
-            record.count(made * n, int(steps[r]), finite=bool(finite[r]), updates=made)
+            record.count(count * n, int(steps[r]), finite=bool(finite[r]), updates=count)
         self._steps = int(steps.sum())
         if self.config.constraint is not None or any(record.logs for record in records):
             return self._rows(returns)
@@ -99,7 +104,8 @@ class MazeGroup:
 
     def _stack(self, records: Sequence[Record]) -> None:
         """Put the tables of these runs side by side."""
-        self._records, self.config = list(records), records[0].config
+        self._records = list(records)
+        self.config = records[0].config
         self.in_step = InStep([cast("Reinforce", record.learner) for record in records])
         self.maze = _maze([record.config for record in records])
         self.seeds = [record.config.seed for record in records]
@@ -108,21 +114,24 @@ class MazeGroup:
 
     def _rows(self, returns: Float[Array, "runs n"]) -> list[dict[str, float]]:
         """Tell each run how variable its returns were, which may move lam; what to log of each."""
-        means, values = returns.mean(axis=-1), self.in_step.learners[0].penalty.measure.value(returns)
-        said = readings_of(self.episodes)
+        means = returns.mean(axis=-1)
+        values = self.in_step.learners[0].penalty.measure.value(returns)
+        readings = readings_of(self.episodes)
         rows = []
         for r, record in enumerate(self._records):
             penalty = self.in_step.learners[r].penalty
             row = {"return": float(means[r]), **penalty.settle(float(values[r]))}
             numbers = (*row.values(), penalty.weight, penalty.unit)
             record.diverged = record.diverged or not all(map(math.isfinite, numbers))
-            rows.append(row | said[r])
+            rows.append(row | readings[r])
         return rows
 
 
 def readings_of(episodes: MazeEpisodes) -> list[dict[str, float]]:
     """`readings(episodes.batch(r))` of each run r, in one go."""
-    lengths, path, n = episodes.lengths, episodes.path(), episodes.lengths.shape[-1]
+    lengths = episodes.lengths
+    path = episodes.path()
+    n = episodes.lengths.shape[-1]
     shares = {f"path.{word}": (path == k).sum(axis=-1) / n for k, word in enumerate(PATHS)}
     columns = {
         "undiscounted_return": np.array([_undiscounted(episodes, run) for run in range(len(lengths))]),
@@ -142,8 +151,8 @@ def _undiscounted(episodes: MazeEpisodes, run: int) -> float:
     """The mean over a run's episodes of the sum of their rewards, to the bit as `readings` has it."""
     lengths = episodes.lengths[run]
     longest = int(lengths.max())
-    taken = np.arange(longest) < lengths[:, None]
-    return float(np.where(taken, episodes.rewards[run, :, :longest], 0.0).sum(axis=1).mean())
+    mask = np.arange(longest) < lengths[:, None]
+    return float(np.where(mask, episodes.rewards[run, :, :longest], 0.0).sum(axis=1).mean())
 
 
 def _maze(configs: Sequence[RunConfig]) -> CompiledMaze:

@@ -21,7 +21,8 @@ class Metrics:
 
     def __init__(self, folder: Path, keep: int) -> None:
         """Open the file, cut back to its first `keep` bytes."""
-        self.path, self.bytes = folder / NAME, keep
+        self.path = folder / NAME
+        self.bytes = keep
         with on_disk(self.path):
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
             self._file = os.open(self.path, flags, 0o644)

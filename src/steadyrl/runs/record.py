@@ -25,17 +25,25 @@ class Record:
 
     def __init__(self, config: RunConfig, learner: Algorithm, path: Path) -> None:
         """Put learner and counters as they were at the last good checkpoint in the folder, and open its metrics."""
-        self.config, self.learner, self.path, self.hash = config, learner, path, config_hash(config)
+        self.config = config
+        self.learner = learner
+        self.path = path
+        self.hash = config_hash(config)
         self.update = self.episodes = self.steps = self.written = 0
-        self.diverged, self.reason, self.best = False, "", Best()
+        self.diverged = False
+        self.reason = ""
+        self.best = Best()
         self.logs = False  # does the update that was just made belong in the metrics?
-        self.clock, self.cost = time.perf_counter(), COST
-        last = checkpoint.last_good(path, self.hash, lambda found: metrics.check_against(path, found))
+        self.clock = time.perf_counter()
+        self.cost = COST
+        last = checkpoint.last_good(path, self.hash, lambda candidate: metrics.check_against(path, candidate))
         checkpoint.set_aside(path, last)
         if last is not None:
             restore(learner, last, str(path / last.name))
             self.update = self.written = last.update
-            self.episodes, self.steps, self.diverged = last.episodes, last.steps, last.diverged
+            self.episodes = last.episodes
+            self.steps = last.steps
+            self.diverged = last.diverged
             self.best.restore(last.state)
             self.reason = reason_in(last.state)
         folder.reserve(path, ROOM * len(checkpoint.to_bytes(self._checkpoint(0, ""))))
@@ -52,7 +60,9 @@ class Record:
 
     def count(self, episodes: int, steps: int, *, finite: bool, updates: int = 1) -> None:
         """One update more, or several, from so many episodes and steps; are losses and parameters still numbers?"""
-        self.update, self.episodes, self.steps = self.update + updates, self.episodes + episodes, self.steps + steps
+        self.update = self.update + updates
+        self.episodes = self.episodes + episodes
+        self.steps = self.steps + steps
         self.diverged = not finite
         self.logs = self.over or self.update % self.config.log_every == 0
 
@@ -63,14 +73,15 @@ class Record:
     @property
     def due(self) -> bool:
         """Is it time for a checkpoint? Always where the config says how often; otherwise when its cost is small."""
-        given = self.config.checkpoint_every is not None
-        return given or (time.perf_counter() - self.clock) * SHARE >= self.cost
+        at_boundaries = self.config.checkpoint_every is not None
+        return at_boundaries or (time.perf_counter() - self.clock) * SHARE >= self.cost
 
     def write(self) -> None:
         """Write a checkpoint."""
         began = time.perf_counter()
         checkpoint.write(self.path, self._checkpoint(self.metrics.bytes, self.metrics.sync()))
-        self.written, self.clock = self.update, time.perf_counter()
+        self.written = self.update
+        self.clock = time.perf_counter()
         self.cost = self.clock - began
 
     def finish(self) -> folder.Done:
@@ -95,14 +106,16 @@ class Record:
         )
 
 
-def restore(learner: Algorithm, found: Checkpoint, name: str) -> None:
+def restore(learner: Algorithm, saved: Checkpoint, name: str) -> None:
     """Put a learner as it was, or say that the checkpoint is not one of its kind (CorruptError)."""
     for key, own in learner.state().items():
-        array = found.state.get(key)
+        array = saved.state.get(key)
         if array is None or (array.shape, array.dtype) != (own.shape, own.dtype):
-            given = "missing" if array is None else f"{array.dtype} of shape {array.shape}"
-            raise CorruptError(f"{name}: does not fit the run: {key} is {given}, must be {own.dtype} of {own.shape}")
+            description = "missing" if array is None else f"{array.dtype} of shape {array.shape}"
+            raise CorruptError(
+                f"{name}: does not fit the run: {key} is {description}, must be {own.dtype} of {own.shape}"
+            )
     try:
-        learner.restore(found.state)
+        learner.restore(saved.state)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise CorruptError(f"{name}: does not fit the run: {error}") from error

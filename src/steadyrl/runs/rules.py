@@ -51,7 +51,8 @@ def parse(text: str) -> Rule | None:
 
 def problems(config: RunConfig) -> Iterator[str]:
     """What is wrong with the rules of a config, as far as that is known before the first update."""
-    keep, evaluates = config.keep_best, config.evaluate_every > 0
+    keep = config.keep_best
+    evaluates = config.evaluate_every > 0
     if keep != "no" and not evaluates:
         yield f"keep_best = {keep!r}: needs evaluations: give evaluate_every, such as {max(1, config.updates // 20)}"
     if keep == "objective" and getattr(config, "lam", None) is None:
@@ -79,9 +80,9 @@ def check_metric(config: RunConfig, row: Mapping[str, Any], *, has_own: bool) ->
         return
     kind, dot, _ = rule.metric.partition(".")
     if rule.metric not in row and not (dot and any(name.startswith(f"{kind}.") for name in row)):
-        known = [*row, *(evaluated_names(config) if config.evaluate_every else ())]
-        raise BadInputError(_unknown(config.stop_when, rule, known))
+        metrics = [*row, *(evaluated_names(config) if config.evaluate_every else ())]
+        raise BadInputError(_unknown(config.stop_when, rule, metrics))
 
 
-def _unknown(text: str, rule: Rule, known: Iterable[str]) -> str:
-    return f"stop_when = {shown(text)}: there is no metric {rule.metric!r}: this run has {', '.join(known)}"
+def _unknown(text: str, rule: Rule, metrics: Iterable[str]) -> str:
+    return f"stop_when = {shown(text)}: there is no metric {rule.metric!r}: this run has {', '.join(metrics)}"

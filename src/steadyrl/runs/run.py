@@ -147,24 +147,25 @@ def train(
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
     env = _not_made(env)
-    given = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
-    if isinstance(given.get("policy"), type):
-        given["policy"] = _path_of(given["policy"])
-    config = config_from(given if config is None else {**config.to_dict(), **given})
+    changes = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
+    if isinstance(changes.get("policy"), type):
+        changes["policy"] = _path_of(changes["policy"])
+    config = config_from(changes if config is None else {**config.to_dict(), **changes})
     check_arguments(env, config, hours, callbacks)
-    here = Path.cwd()  # an environment may change it
-    out = None if out is None else here / out
-    tracked, make = trackers.chosen(track), env if callable(env) else maker(config)
+    working_folder = Path.cwd()  # an environment may change it
+    out = None if out is None else working_folder / out
+    tracked = trackers.chosen(track)
+    make = env if callable(env) else maker(config)
     players = worker_options(workers, worker_timeout)
     if give_up is not None:
-        share, how = share_of(give_up), {"view": view, "fresh": fresh, "hours": hours}
-        reference = _risk_neutral(config, env, out, workers=workers, worker_timeout=worker_timeout, **how)
+        share = share_of(give_up)
+        common = {"view": view, "fresh": fresh, "hours": hours, "workers": workers, "worker_timeout": worker_timeout}
+        reference = _risk_neutral(config, env, out, **common)
         if reference.status == "unfinished":  # out of time
             return reference
-        mean = float(reference.evaluate(EPISODES, config.seed).returns.mean())
-        config = config.replace(at_least=floor_of(mean, share))
+        config = config.replace(at_least=floor_of(_mean_return(reference, config.seed), share))
     environment = fingerprint(config, make)
-    path = here / folder_of(config, out, environment)
+    path = working_folder / folder_of(config, out, environment)
     if not fresh and (path / "run.json").exists():
         folder.compare(path, config)
         changed = folder.changed_environment(path, environment)
@@ -178,14 +179,15 @@ def train(
         if config.stop_when is not None and (fresh or not (path / "run.json").exists()):
             rules.check_metric(config, first_row(config, collector), has_own=bool(callbacks))
         learner = make_learner(config, collector.observation_space, collector.action_space)
-    stop, tabular = Stop(), isinstance(learner.actor, TableActor)
+    stop = Stop()
+    tabular = isinstance(learner.actor, TableActor)
     with locked(path), stop.listening(), _threads(tabular):
         folder.begin(path, config, environment, fresh=fresh)
         if folder.done(path) is not None:  # another process has finished it in the meantime
             return load(path, env=make)
         with closing(Record(config, learner, path)) as record:
-            told = Callbacks(callbacks, record, learner)
-            told.begin()
+            listeners = Callbacks(callbacks, record, learner)
+            listeners.begin()
             in_step = group_key(config) is not None and not callable(env) and not callbacks
             group: Group = MazeGroup([record]) if in_step else _alone(record, make, players, callbacks)
             views = Views(*trackers.following(tracked, path), view or choose())
@@ -193,9 +195,13 @@ def train(
             try:
                 advance_to_the_end(group, boundary, stop, views, math.inf if hours is None else 3600.0 * hours)
             finally:
-                told.end()
+                listeners.end()
             status = record.finish().status if record.over else "unfinished"
     return Run(config, path, learner.policy, status, record.update, learner.options.gamma, make, record.reason)
+
+
+def _mean_return(run: Run, seed: int) -> float:
+    return float(run.evaluate(EPISODES, seed).returns.mean())
 
 
 def check_arguments(env: Any, config: RunConfig, hours: Any, callbacks: Any) -> None:
@@ -243,10 +249,10 @@ def _finished_before(path: Path, make: MakeEnv, changed: str, view: View | None)
     return run
 
 
-def _risk_neutral(config: RunConfig, env: Source | None, out: str | Path | None, **how: Any) -> Run:
+def _risk_neutral(config: RunConfig, env: Source | None, out: str | Path | None, **arguments: Any) -> Run:
     """The run beside this one that says what mean a share is given up of."""
     beside = None if out is None else Path(out).with_name(f"{Path(out).name}-risk-neutral")
-    reference = train(env if callable(env) else None, config=risk_neutral(config), out=beside, **how)
+    reference = train(env if callable(env) else None, config=risk_neutral(config), out=beside, **arguments)
     if reference.status == "diverged":
         raise RunFailedError(f"{reference.folder}, the risk-neutral run, diverged: try smaller rates")
     return reference

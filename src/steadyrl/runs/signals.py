@@ -34,5 +34,5 @@ class Stop:
 
     def _heard(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         if self.number is not None:
-            raise Interrupted(number, "stopped at once: the same command goes on from the last checkpoint")
+            raise Interrupted(number, "stopped at once: the same command resumes from the last checkpoint")
         self.number = number

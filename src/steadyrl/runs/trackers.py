@@ -1,6 +1,6 @@
 """TensorBoard and Weights & Biases: they look on at a run and show its metrics.jsonl, line by line.
 
-A run that goes on begins by comparing what they show with the lines that it keeps. So no update is there twice, and
+A resumed run begins by comparing what they show with the lines that it keeps. So no update is there twice, and
 none is missing, wherever the run was killed and whether it was tracked before or not.
 """
 
@@ -46,17 +46,17 @@ class TensorBoard:
         self.summaries = import_module("tensorboard.compat.proto.summary_pb2")
         place = folder / "tensorboard"
         place.mkdir(exist_ok=True)
-        shown = self._shown(sorted(place.glob("events.out.tfevents.*.steadyrl")))
-        kept = list(takewhile(lambda row: row["update"] in shown, rows))
-        first = kept[-1]["update"] + 1 if kept else 1
+        updates = self._shown(sorted(place.glob("events.out.tfevents.*.steadyrl")))
+        unchanged = list(takewhile(lambda row: row["update"] in updates, rows))
+        first = unchanged[-1]["update"] + 1 if unchanged else 1
         file = (place / f"events.out.tfevents.{time.time_ns()}.steadyrl").open("xb")
         self.writer = import_module("tensorboard.summary.writer.record_writer").RecordWriter(file)
         try:
             self._write(file_version="brain.Event:2")
             self._write(step=first, session_log=self.events.SessionLog(status=self.events.SessionLog.START))
-            if 0 not in shown:
+            if 0 not in updates:
                 self._write(step=0, summary=self.summaries.Summary(value=[self._text("config", toml.to_toml(config))]))
-            for row in rows[len(kept) :]:
+            for row in rows[len(unchanged) :]:
                 self.log(row)
         except BaseException:
             file.close()
@@ -85,13 +85,13 @@ class TensorBoard:
 
     def _shown(self, files: Sequence[Path]) -> set[int]:
         """The updates that TensorBoard finds in files, of which each start makes it forget those from its step on."""
-        shown: set[int] = set()
+        updates: set[int] = set()
         for event in self._read(files):
             if event.HasField("session_log"):
-                shown = {update for update in shown if update < event.step}
+                updates = {update for update in updates if update < event.step}
             elif event.HasField("summary"):
-                shown.add(event.step)
-        return shown
+                updates.add(event.step)
+        return updates
 
     def _read(self, files: Sequence[Path]) -> Iterator[Any]:
         """Each file's events up to its end, or to where its process was killed."""
@@ -109,7 +109,8 @@ class WandB:
 
     def __init__(self, folder: Path, config: RunConfig, rows: Sequence[Row]) -> None:
         """Log what was logged so far."""
-        self.wandb, name = import_module("wandb"), config_hash(config)
+        self.wandb = import_module("wandb")
+        name = config_hash(config)
         for old in (folder / "wandb").glob(f"offline-run-*-{name}"):
             shutil.rmtree(old)
         unseen = ("disable_git", "disable_code", "x_disable_meta", "x_disable_stats", "x_disable_machine_info")
@@ -144,10 +145,11 @@ NEEDED: Final = {"tensorboard": "tensorboard.summary.writer.record_writer", "wan
 
 
 class Following:
-    """A view that hands a tracker each new line of metrics.jsonl. If the tracker fails, the run goes on without it."""
+    """A view that hands a tracker each new line of metrics.jsonl. If it fails, the run continues without it."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        self.name, self.folder = name, folder
+        self.name = name
+        self.folder = folder
         self.tracker: Tracker | None = None
         self.place = 0
 
@@ -182,12 +184,13 @@ class Following:
         try:
             yield
         except Exception as error:  # whatever it is, it is no reason to end a run
-            tracker, self.tracker = self.tracker, None
+            tracker = self.tracker
+            self.tracker = None
             if tracker is not None:
                 with contextlib.suppress(Exception):
                     tracker.close()
-            why = " ".join(f"{type(error).__name__}: {error}".split())
-            warnings.warn(f"{self.name} failed, the run goes on without it: {why}", stacklevel=3)
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            warnings.warn(f"{self.name} failed, the run continues without it: {reason}", stacklevel=3)
 
 
 def chosen(track: str | Sequence[str]) -> tuple[str, ...]:

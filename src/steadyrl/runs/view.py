@@ -21,7 +21,7 @@ class View(Protocol):
     """What the loop tells."""
 
     def begin(self, config: RunConfig, update: int) -> None:
-        """A run begins, or goes on after so many updates."""
+        """A run begins, or is resumed after so many updates."""
         ...
 
     def updated(self, update: int, row: Mapping[str, float], steps: int) -> None:
@@ -54,8 +54,10 @@ class Lines:
 
     def begin(self, config: RunConfig, update: int) -> None:
         """Start the clock."""
-        self.updates, self.pace = config.updates, _Pace(update)
-        self.shown, self.last = self.pace.start, ""
+        self.updates = config.updates
+        self.pace = _Pace(update)
+        self.shown = self.pace.start
+        self.last = ""
 
     def updated(self, update: int, row: Mapping[str, float], steps: int) -> None:
         """A line, if it is time for one."""
@@ -63,8 +65,10 @@ class Lines:
         if update == self.updates or time.perf_counter() - self.shown >= EVERY:
             self.shown = time.perf_counter()
             left = self.pace.left(self.updates)
-            told = ", ".join(f"{name} {number}" for name, number in _numbers(row).items())
-            line = f"update {update} of {self.updates}: {told}, {self.pace.steps_per_second:,.0f} steps/s, {left} left"
+            numbers = ", ".join(f"{name} {number}" for name, number in _numbers(row).items())
+            line = (
+                f"update {update} of {self.updates}: {numbers}, {self.pace.steps_per_second:,.0f} steps/s, {left} left"
+            )
             self.file.write(f"{line}\n")
             self.file.flush()
 
@@ -80,7 +84,9 @@ class Live:
         from rich.console import Console  # noqa: PLC0415  only a terminal needs rich
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
-        self.updates, self.pace, self.shown = config.updates, _Pace(update), 0.0
+        self.updates = config.updates
+        self.pace = _Pace(update)
+        self.shown = 0.0
         columns: Any = (BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("{task.description}"))
         self.bar = Progress(*columns, console=Console(stderr=True, highlight=False), auto_refresh=False)
         self.task = self.bar.add_task("", total=config.updates, completed=update)
@@ -91,9 +97,9 @@ class Live:
         self.pace.add(update, steps)
         if update == self.updates or time.perf_counter() - self.shown >= REFRESH:
             self.shown = time.perf_counter()
-            told = "  ".join(f"[dim]{name}[/] {number}" for name, number in _numbers(row).items())
+            numbers = "  ".join(f"[dim]{name}[/] {number}" for name, number in _numbers(row).items())
             speed = f"{self.pace.steps_per_second:,.0f} steps/s  {self.pace.left(self.updates)} left"
-            self.bar.update(self.task, completed=update, description=f"{told}  {speed}", refresh=True)
+            self.bar.update(self.task, completed=update, description=f"{numbers}  {speed}", refresh=True)
 
     def end(self) -> None:
         """Leave the bar as it is."""
@@ -142,10 +148,14 @@ class _Pace:
     """How fast a run goes."""
 
     def __init__(self, update: int) -> None:
-        self.start, self.first, self.update, self.steps = time.perf_counter(), update, update, 0
+        self.start = time.perf_counter()
+        self.first = update
+        self.update = update
+        self.steps = 0
 
     def add(self, update: int, steps: int) -> None:
-        self.update, self.steps = update, self.steps + steps
+        self.update = update
+        self.steps = self.steps + steps
 
     @property
     def steps_per_second(self) -> float:
@@ -160,6 +170,6 @@ class _Pace:
 
 def _numbers(row: Mapping[str, float]) -> dict[str, str]:
     """Return, variability and risk-averse rate, as far as they are known, and what callbacks add."""
-    shown = {"return": "return", "variability": "variability", "risk_averse": "risk-averse"}
-    shown |= {name: name.removeprefix(OWN) for name in row if name.startswith(OWN)}
-    return {label: f"{row[name]:.4g}" for name, label in shown.items() if name in row}
+    labels = {"return": "return", "variability": "variability", "risk_averse": "risk-averse"}
+    labels |= {name: name.removeprefix(OWN) for name in row if name.startswith(OWN)}
+    return {label: f"{row[name]:.4g}" for name, label in labels.items() if name in row}

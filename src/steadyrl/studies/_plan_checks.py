@@ -25,9 +25,9 @@ def check_plan(plan: Mapping[str, Any], name: str) -> None:
     for key, value in plan.items():
         if key not in KEYS:
             raise BadInputError(f"{name}: unknown key {key!r}: known are {', '.join(KEYS)}; a run's fields go in [run]")
-        kind, told = KINDS.get(key, (dict, f"a table, [{key}]"))
+        kind, expected = KINDS.get(key, (dict, f"a table, [{key}]"))
         if key != "seeds" and not isinstance(value, kind):
-            raise BadInputError(f"{name}: {key} = {shown(value)}: must be {told}")
+            raise BadInputError(f"{name}: {key} = {shown(value)}: must be {expected}")
     if "run" not in plan and "cases" not in plan:
         raise BadInputError(f"{name}: has neither [run] nor [[cases]]: nothing would be run")
     cases = plan.get("cases", [{}])
@@ -38,41 +38,41 @@ def check_plan(plan: Mapping[str, Any], name: str) -> None:
     _check_quick(plan.get("quick", {}), f"{name}, quick")
 
 
-def _check_case(case: Mapping[str, Any], plan: Mapping[str, Any], where: str) -> None:
+def _check_case(case: Mapping[str, Any], plan: Mapping[str, Any], place_name: str) -> None:
     """Refuse what is said twice, for one of the two would be lost."""
     own = case.get("grid", {})
     if not isinstance(own, Mapping):
-        raise BadInputError(f"{where}: grid = {shown(own)}: must be a table, [cases.grid]")
+        raise BadInputError(f"{place_name}: grid = {shown(own)}: must be a table, [cases.grid]")
     for place in (plan.get("run", {}), plan.get("grid", {}), case, own):
         if "seed" in place:
             raise BadInputError(
-                f"{where}: seed = {shown(place['seed'])}: must be left out: use seeds, a number or a list"
+                f"{place_name}: seed = {shown(place['seed'])}: must be left out: use seeds, a number or a list"
             )
     fixed = flat({key: value for key, value in case.items() if key != "grid"})
     for key in fixed.keys() & (flat(plan.get("grid", {})) | flat(own)).keys():
-        raise BadInputError(f"{where}: {key} = {shown(fixed[key])}: is in a grid too: leave it out in one of them")
+        raise BadInputError(f"{place_name}: {key} = {shown(fixed[key])}: is in a grid too: leave it out in one of them")
 
 
-def _check_quick(quick: Mapping[str, Any], where: str) -> None:
+def _check_quick(quick: Mapping[str, Any], place: str) -> None:
     """Refuse what `--budget quick` would stumble over, whether it is asked for or not."""
     if "seeds" in quick:
-        seeds_of(quick["seeds"], where)
+        seeds_of(quick["seeds"], place)
     if "seed" in quick:
-        raise BadInputError(f"{where}: seed = {shown(quick['seed'])}: must be left out: use seeds, a number or a list")
-    known = all_options()
+        raise BadInputError(f"{place}: seed = {shown(quick['seed'])}: must be left out: use seeds, a number or a list")
+    options = all_options()
     for key, value in quick.items():
-        problem = known[key].problem(value) if key in known else unknown(key, known)
+        problem = options[key].problem(value) if key in options else unknown(key, options)
         if key != "seeds" and problem is not None:
-            raise BadInputError(f"{where}: {problem}")
+            raise BadInputError(f"{place}: {problem}")
 
 
-def seeds_of(seeds: Any, where: str) -> list[int]:
+def seeds_of(seeds: Any, place: str) -> list[int]:
     """The seeds that a number or a list stands for."""
     if type(seeds) is int and 1 <= seeds <= MOST_SEEDS:
         return list(range(seeds))
     if isinstance(seeds, list) and seeds and all(type(seed) is int for seed in seeds):
         return seeds
-    raise BadInputError(f"{where}: seeds = {shown(seeds)}: must be a number from 1 to {MOST_SEEDS}, or a list of seeds")
+    raise BadInputError(f"{place}: seeds = {shown(seeds)}: must be a number from 1 to {MOST_SEEDS}, or a list of seeds")
 
 
 def flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
@@ -90,7 +90,8 @@ def check_env(env: str) -> None:
     try:
         if colon:
             import_module(module)
-        if not any(known.rpartition("-v")[0] == name for known in gym.registry):  # without a version: the latest
+        families = {registered.rpartition("-v")[0] for registered in gym.registry}
+        if name not in families:  # an id without a version stands for the latest
             gym.spec(name)
     except Exception as error:  # a module of a user's may raise anything
         raise BadInputError(f"env = {shown(env)}: {error}") from error
@@ -99,10 +100,10 @@ def check_env(env: str) -> None:
 @cache
 def check_maze(options: str) -> None:
     """Refuse options, as JSON, with which there is no Maze. Any other environment may be slow to make: its runs see."""
-    given = json.loads(options)
+    settings = json.loads(options)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the runs will say it
-            maker(RunConfig(MAZE, env_options=given))()
+            maker(RunConfig(MAZE, env_options=settings))()
     except Exception as error:
-        raise BadInputError(f"env_options = {shown(given)}: {error}") from error
+        raise BadInputError(f"env_options = {shown(settings)}: {error}") from error

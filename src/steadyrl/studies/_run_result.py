@@ -105,7 +105,8 @@ def read_run(folder: Path, name: str) -> RunResult:
         content = json_object(folder / "run.json")
         if not _hash(content["config"]).startswith(name):
             return RunResult(name, folder, "damaged", message="run.json: its config is not the one of the study")
-        config, settings = _config(content["config"]), _flattened(content["config"])
+        config = _config(content["config"])
+        settings = _flattened(content["config"])
     except (RunError, ValueError, KeyError, TypeError, AttributeError) as error:
         return RunResult(name, folder, "damaged", message=f"run.json cannot be read: {error}")
     made_on = {key: content.get(key) for key in ("versions", "cpu", "cores", "system", "threads", "git_commit")}
@@ -129,16 +130,16 @@ def _config(fields: Mapping[str, Any]) -> RunConfig:
     if missing:
         raise ValueError("; ".join(f"{name} is missing" for name in missing))
     options = known_options(fields["algorithm"])
-    known: dict[str, Any] = {name: value for name, value in fields.items() if name in options}
-    wrong = list(field_problems(known))
-    odd = {name: value for name, value in fields.items() if name not in known and not is_plain(value)}
-    wrong += [
+    settings: dict[str, Any] = {name: value for name, value in fields.items() if name in options}
+    problems = list(field_problems(settings))
+    odd = {name: value for name, value in fields.items() if name not in settings and not is_plain(value)}
+    problems += [
         f"{name} = {shown(value)}: must be text, a truth, a finite number, or lists of these"
         for name, value in odd.items()
     ]
-    if wrong:
-        raise ValueError("; ".join(wrong))
-    return RunConfig(**known)
+    if problems:
+        raise ValueError("; ".join(problems))
+    return RunConfig(**settings)
 
 
 def _flattened(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,10 +170,10 @@ def _without_config(folder: Path, name: str) -> RunResult:
 def _end(folder: Path) -> tuple[str, str, str | None]:
     """Status, message, and the SHA-256 of the metrics if the run is done."""
     if (folder / "done.json").is_file():
-        done = json_object(folder / "done.json")
-        if done["status"] not in ("finished", "diverged"):
-            raise ValueError(f"done.json: status = {done['status']!r}: must be finished or diverged")
-        return done["status"], "", done["sha256"].get(METRICS)
+        end = json_object(folder / "done.json")
+        if end["status"] not in ("finished", "diverged"):
+            raise ValueError(f"done.json: status = {end['status']!r}: must be finished or diverged")
+        return end["status"], "", end["sha256"].get(METRICS)
     if (folder / "failed.json").is_file():
         return "failed", _failure(folder), None
     return "unfinished", "", None

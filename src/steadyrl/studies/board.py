@@ -22,7 +22,8 @@ class Board:
     """Which runs are done, running or failed, and how long the rest will take."""
 
     def __init__(self, quiet: bool = False) -> None:
-        self.quiet, self.shown = quiet, 0.0
+        self.quiet = quiet
+        self.shown = 0.0
         self.configs: dict[Path, RunConfig] = {}
         self.endings: dict[Path, Ending] = {}
         self.before: dict[Path, int] = {}
@@ -79,19 +80,21 @@ class Board:
             sys.stderr.flush()
 
     def _counts(self, running: dict[Path, int]) -> dict[str, int]:
-        done, diverged, failed = self.count("finished"), self.count("diverged"), self.count("failed")
+        finished = self.count("finished")
+        diverged = self.count("diverged")
+        failed = self.count("failed")
         waiting = len(self.configs) - len(self.endings) - len(running)
-        counts = {"done": done, "running": len(running), "waiting": waiting, "failed": failed, "diverged": diverged}
+        counts = {"done": finished, "running": len(running), "waiting": waiting, "failed": failed, "diverged": diverged}
         return {word: number for word, number in counts.items() if number or word not in ("running", "diverged")}
 
     def _left(self, running: dict[Path, int]) -> str:
         """The time that the rest will take at the pace of what was made since this began."""
         rest = {path: config.updates - running.get(path, 0) for path, config in self.configs.items()}
         left = sum(updates for path, updates in rest.items() if path not in self.endings)
-        made = sum(updates - self.before[path] for path, updates in (self.made | running).items())
-        if left and made <= 0:
+        updates_made = sum(updates - self.before[path] for path, updates in (self.made | running).items())
+        if left and updates_made <= 0:
             return "?"
-        seconds = round((time.monotonic() - self.start) * left / made) if left else 0
+        seconds = round((time.monotonic() - self.start) * left / updates_made) if left else 0
         return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
 
     def _table(self, running: dict[Path, int]) -> Any:

@@ -31,7 +31,7 @@ def run(
     board: Board | None = None,
     prepare: Callable[[], None] | None = None,
 ) -> Board:
-    """Finish a study's runs in a folder; how each of them ended. Stop it at any time: the same call goes on.
+    """Finish a study's runs in a folder; how each of them ended. Stop it at any time: the same call resumes it.
 
     Args:
         study: What to run.
@@ -48,15 +48,15 @@ def run(
         raise BadInputError(f"workers = {workers}: must be >= 1")
     if address is not None and engine != "ray":
         raise BadInputError(f"address = {address!r}: must be left out unless engine = ray")
-    shown = board or Board()
+    progress = board or Board()
     spread = _spread(engine, workers, address)
     work.finish(
         study,
         Path(out).absolute(),
-        shown,
+        progress,
         lambda execute, tasks, tick: spread(_after(prepare, execute), tasks, tick),
     )
-    return shown
+    return progress
 
 
 def _after(prepare: Callable[[], None] | None, function: Callable[[T], R]) -> Callable[[T], R]:

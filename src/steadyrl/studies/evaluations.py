@@ -38,37 +38,39 @@ def path_of(study: Path) -> Path:
     return study / "results" / "evaluations.csv"
 
 
-def evaluate(study: StudyResults, episodes: int, told: Callable[[int, int], None] | None = None) -> list[str]:
+def evaluate(study: StudyResults, episodes: int, progress: Callable[[int, int], None] | None = None) -> list[str]:
     """Play so many episodes with the final policy of each finished run; what is in the file already stays.
 
     Returns are discounted as in training. Each run plays episodes of its own seed: were they the same for all, the
-    differences between seeds would not say how much a mean over so few episodes varies. `told` hears how
-    many runs of how many are done. Runs that cannot be played, for their environment is not installed, say, are left
-    out; the complaints come back.
+    differences between seeds would not say how much a mean over so few episodes varies. `progress` is
+    called with how many runs of how many have been played. Runs that cannot be played, say because their environment
+    is not installed, are left out; the complaints come back.
     """
     if episodes < 1:
         raise BadInputError(f"episodes = {episodes}: must be >= 1")
     path = path_of(study.folder)
-    before, names = read(study.folder), measures.names()
-    found: dict[str, Row] = {}
-    complaints, saved = [], time.monotonic()
+    before = read(study.folder)
+    names = measures.names()
+    evaluated: dict[str, Row] = {}
+    complaints = []
+    saved = time.monotonic()
     finished = [run for run in study.runs if run.status == "finished"]
-    for done, run in enumerate(finished, start=1):
+    for count, run in enumerate(finished, start=1):
         try:
             row = before.get(run.hash, {})
-            wanted = (float(episodes), float(run.settings["seed"]))
-            kept = (row.get("episodes"), row.get("seed")) == wanted and names_in(row, names)
-            found[run.hash] = row if kept else _evaluated(run, episodes, names)
+            settings = (float(episodes), float(run.settings["seed"]))
+            is_current = (row.get("episodes"), row.get("seed")) == settings and names_in(row, names)
+            evaluated[run.hash] = row if is_current else _evaluated(run, episodes, names)
         except RunError as error:
             complaints.append(f"{run.folder}: {error}")
         except Exception as error:  # whatever an environment raises, the other policies are played
             complaints.append(f"{run.folder}: {type(error).__name__}: {error}")
-        if told is not None:
-            told(done, len(finished))
+        if progress is not None:
+            progress(count, len(finished))
         if time.monotonic() - saved > PAUSE:  # so that a kill loses little
-            _write(path, before | found, names)
+            _write(path, before | evaluated, names)
             saved = time.monotonic()
-    _write(path, found, names)
+    _write(path, evaluated, names)
     return complaints
 
 
@@ -85,7 +87,7 @@ def read(study: Path) -> dict[str, Row]:
         return {}
     with on_disk(path):
         text = path.read_text(encoding="utf-8")
-    found: dict[str, Row] = {}
+    rows: dict[str, Row] = {}
     changed = 0
     try:
         header, *lines = csv.reader(io.StringIO(text), strict=True)
@@ -93,18 +95,18 @@ def read(study: Path) -> dict[str, Row]:
             if header[-1:] != [DIGEST] or cells.pop() != _digest(name, cells):
                 changed += 1
                 continue
-            found[name] = {column: float(x) if x else None for column, x in zip(header[1:-1], cells, strict=True)}
+            rows[name] = {column: float(x) if x else None for column, x in zip(header[1:-1], cells, strict=True)}
     except (TypeError, ValueError, IndexError, csv.Error) as error:
         raise CorruptError(f"{path}: damaged: must be a table of numbers with a column hash: remove it") from error
     if changed:
         warnings.warn(f"{path}: {changed} rows are not as they were written, and left out", stacklevel=2)
-    return found
+    return rows
 
 
 def finals(cell: Cell, rows: Mapping[str, Row], name: str) -> Float[Array, " seeds"]:
     """A reading or a measure of each final policy of a cell that was played, in the order of the runs."""
-    found = (rows[run.hash].get(name) for run in cell.finished if run.hash in rows)
-    return np.array([number for number in found if number is not None], dtype=np.float64)
+    numbers = (rows[run.hash].get(name) for run in cell.finished if run.hash in rows)
+    return np.array([number for number in numbers if number is not None], dtype=np.float64)
 
 
 def names_in(row: Row, names: Sequence[str]) -> bool:
@@ -114,9 +116,9 @@ def names_in(row: Row, names: Sequence[str]) -> bool:
 
 def _evaluated(run: RunResult, episodes: int, names: Sequence[str]) -> Row:
     seed = int(run.settings["seed"])
-    played = load(run.folder).evaluate(episodes, seed)
-    readings = (float(played.returns.mean()), played.risk_averse, float(played.lengths.mean()))
-    values = {name: float(measures.get(name).value(played.returns)) for name in names}
+    evaluation = load(run.folder).evaluate(episodes, seed)
+    readings = (float(evaluation.returns.mean()), evaluation.risk_averse, float(evaluation.lengths.mean()))
+    values = {name: float(measures.get(name).value(evaluation.returns)) for name in names}
     return {"episodes": float(episodes), "seed": float(seed), **dict(zip(READINGS, readings, strict=True)), **values}
 
 

@@ -45,13 +45,14 @@ class Pack:
     @property
     def runs(self) -> list[str]:
         """The runs that are in it, in the order of the study."""
-        there = {name.partition("/")[0] for name in self.files}
-        return [run for run in self.study["runs"] if run in there]
+        present = {name.partition("/")[0] for name in self.files}
+        return [run for run in self.study["runs"] if run in present]
 
 
 def collect(out: Path, *, policies: bool = True) -> Pack:
     """The finished and diverged runs of a study's folder; without policies, what a report needs alone."""
-    study, files = _study(json_object(_study_file(out)), str(out / "study.json")), {}
+    study = _study(json_object(_study_file(out)), str(out / "study.json"))
+    files = {}
     check_folder(out)
     for run in study["runs"]:
         folder = out / "runs" / run
@@ -85,7 +86,8 @@ def from_bytes(raw: bytes, name: str) -> Pack:
         raise CorruptError(f"{name}: truncated, damaged or no packed study: its SHA-256 is not the one written in it")
     line, _, compressed = content.partition(b"\n")
     header = _header(line, name)
-    study, sizes = _study(header["study"], name), _sizes(header["files"], name)
+    study = _study(header["study"], name)
+    sizes = _sizes(header["files"], name)
     total = sum(sizes.values())
     if total > MOST_UNPACKED:
         raise CorruptError(f"{name}: damaged: it says to hold {total} bytes, more than {MOST_UNPACKED}")
@@ -96,7 +98,8 @@ def from_bytes(raw: bytes, name: str) -> Pack:
         raise CorruptError(f"{name}: damaged: {error}") from error
     if len(content) != total or not unpacker.eof or unpacker.unused_data:
         raise CorruptError(f"{name}: damaged: it does not hold the {total} bytes that it says")
-    files, begin = {}, 0
+    files = {}
+    begin = 0
     for file, size in sizes.items():
         files[file] = content[begin : begin + size]
         begin += size
@@ -144,8 +147,10 @@ def merge(packs: Iterable[tuple[str, Pack]]) -> Pack:
 
     It is the same if its metrics and policies are: who computed it on what machine (run.json) is the first's.
     """
-    (first, found), *others = packs
-    study, files, owner = dict(found.study), dict(found.files), dict.fromkeys(found.runs, first)
+    (first, pack), *others = packs
+    study = dict(pack.study)
+    files = dict(pack.files)
+    owner = dict.fromkeys(pack.runs, first)
     for name, other in others:
         if other.study["name"] != study["name"]:
             names = f"{other.study['name']!r}, {first} {study['name']!r}"
@@ -173,8 +178,8 @@ def _study_file(out: Path) -> Path:
 def _shortened(path: Path, last: str) -> bytes:
     """done.json without the checkpoints before the last, which are not packed."""
     content = json_object(path)
-    kept = {name: sha for name, sha in content["sha256"].items() if name == last or not CHECKPOINT.fullmatch(name)}
-    return json.dumps({**content, "sha256": kept}, indent=2).encode() + b"\n"
+    digests = {name: sha for name, sha in content["sha256"].items() if name == last or not CHECKPOINT.fullmatch(name)}
+    return json.dumps({**content, "sha256": digests}, indent=2).encode() + b"\n"
 
 
 def _header(line: bytes, name: str) -> dict[str, Any]:

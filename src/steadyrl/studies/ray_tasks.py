@@ -40,19 +40,19 @@ def outcomes(
     ours = not ray.is_initialized()
     _connect(workers, address)
     remote: Any = ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)(execute)
-    given: dict[Any, T] = {}
+    pending: dict[Any, T] = {}
     try:
-        while tasks or given:
-            room = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1))) - len(given)
+        while tasks or pending:
+            room = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1))) - len(pending)
             for _ in range(min(room, len(tasks))):
                 task = tasks.popleft()
-                given[remote.remote(function, task)] = task
-            ready, _ = ray.wait(list(given), num_returns=1, timeout=tick)
-            yield from [(given.pop(one), _result(one)) for one in ready]
+                pending[remote.remote(function, task)] = task
+            ready, _ = ray.wait(list(pending), num_returns=1, timeout=tick)
+            yield from [(pending.pop(one), _result(one)) for one in ready]
             if not ready:
                 yield None
     finally:
-        for one in given:
+        for one in pending:
             ray.cancel(one, force=True)
         if ours:
             ray.shutdown()
@@ -110,6 +110,6 @@ def _result(one: Any) -> Any:
     except RayTaskError as error:
         raise error.as_instanceof_cause() from None
     except LocalRayletDiedError as error:  # no fault of the run's
-        raise RunFailedError("Ray has died on this machine: the same command goes on") from error
+        raise RunFailedError("Ray has died on this machine: the same command resumes it") from error
     except RayError:
         return Died()

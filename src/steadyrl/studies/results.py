@@ -53,8 +53,8 @@ class Cell:
 
     def finals(self, metric: str) -> Float[Array, " seeds"]:
         """The final number of each finished run that has it, in the order of the runs."""
-        found = (run.final(metric) for run in self.finished)
-        return np.array([number for number in found if number is not None], dtype=np.float64)
+        numbers = (run.final(metric) for run in self.finished)
+        return np.array([number for number in numbers if number is not None], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +81,12 @@ class StudyResults:
         for run in self.runs:
             if run.config is not None:
                 groups.setdefault(_text([run.settings.get(name) for name in self.varied]), []).append(run)
-        found = [
+        cells = [
             Cell({name: runs[0].settings.get(name) for name in self.varied}, tuple(runs)) for runs in groups.values()
         ]
         places = {name: [_text(level) for level in self.levels(name)] for name in self.varied}
         order = (*self.axes, *(name for name in self.varied if name not in self.axes))
-        return tuple(sorted(found, key=lambda c: [places[name].index(_text(c.values[name])) for name in order]))
+        return tuple(sorted(cells, key=lambda c: [places[name].index(_text(c.values[name])) for name in order]))
 
     def levels(self, name: str) -> list[Any]:
         """The values of a field: numbers ascending, measures and estimators as listed, others as they come."""
@@ -97,20 +97,20 @@ class StudyResults:
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """What was logged, without counters, without what no run changes and without second names of the same."""
-        named = dict.fromkeys(name for run in self.runs for name in run.columns if name not in COUNTERS)
-        order = [*(name for name in FIRST if name in named), *(name for name in named if name not in FIRST)]
-        kept: dict[bytes, str] = {}
+        logged = dict.fromkeys(name for run in self.runs for name in run.columns if name not in COUNTERS)
+        order = [*(name for name in FIRST if name in logged), *(name for name in logged if name not in FIRST)]
+        distinct: dict[bytes, str] = {}
         for name in order:
             columns = [c for c in (run.column(name) for run in self.runs) if c is not None]
             if name in FIRST or any(np.unique(c[np.isfinite(c)]).size > 1 for c in columns):
-                kept.setdefault(np.concatenate(columns).tobytes(), name)
-        return tuple(kept.values())
+                distinct.setdefault(np.concatenate(columns).tobytes(), name)
+        return tuple(distinct.values())
 
     def counts(self) -> dict[str, int]:
         """How many runs there are of each status, the finished first."""
         order = ("finished", "diverged", "failed", "damaged", "unfinished", "missing")
-        found = {status: sum(run.status == status for run in self.runs) for status in order}
-        return {status: n for status, n in found.items() if n or status == "finished"}
+        counts = {status: sum(run.status == status for run in self.runs) for status in order}
+        return {status: n for status, n in counts.items() if n or status == "finished"}
 
     def frame(self) -> Any:
         """A pandas DataFrame with a row for each run: what varies, seed, status, and its final numbers."""
@@ -124,13 +124,13 @@ class StudyResults:
         )
 
     def _repr_html_(self) -> str:
-        shown = self.metrics[:4]
+        metrics = self.metrics[:4]
         counted = ", ".join(f"{n} {status}" for status, n in self.counts().items())
         rows = [
-            (*(str(cell.values[name]) for name in self.varied), str(len(cell.runs)), *(_mean(cell, m) for m in shown))
+            (*(str(cell.values[name]) for name in self.varied), str(len(cell.runs)), *(_mean(cell, m) for m in metrics))
             for cell in self.cells
         ]
-        return html_table(f"{self.name}: {len(self.runs)} runs ({counted})", (*self.varied, "runs", *shown), rows)
+        return html_table(f"{self.name}: {len(self.runs)} runs ({counted})", (*self.varied, "runs", *metrics), rows)
 
 
 def read(study: str | Path) -> StudyResults:
@@ -169,7 +169,9 @@ def _study_json(folder: Path) -> dict[str, Any]:
     check_folder(folder)
     content = json_object(path)
     try:
-        version, runs, _ = content["format"], content["runs"], content["name"]
+        version = content["format"]
+        runs = content["runs"]
+        _ = content["name"]
     except KeyError as error:
         raise CorruptError(f"{path}: damaged: it is no JSON object with format, name and runs") from error
     if version != FORMAT:
@@ -182,18 +184,18 @@ def _study_json(folder: Path) -> dict[str, Any]:
 def _with_risk_neutral(runs: list[RunResult]) -> list[RunResult]:
     """Call the runs with lam = 0 risk-neutral if they stand beside other measures rather than on a scale of lam."""
     neutral = [run for run in runs if run.settings.get("lam") == 0 and run.settings.get("constraint") is None]
-    of = {run.settings["measure"] for run in neutral}
-    if len(of) != 1 or len({run.settings["measure"] for run in runs if run.settings}) < 2:
+    neutral_measures = {run.settings["measure"] for run in neutral}
+    if len(neutral_measures) != 1 or len({run.settings["measure"] for run in runs if run.settings}) < 2:
         return runs
-    again = {run.hash: replace(run, settings={**run.settings, "measure": RISK_NEUTRAL}) for run in neutral}
-    return [again.get(run.hash, run) for run in runs]
+    relabelled = {run.hash: replace(run, settings={**run.settings, "measure": RISK_NEUTRAL}) for run in neutral}
+    return [relabelled.get(run.hash, run) for run in runs]
 
 
 def _with_methods(runs: list[RunResult]) -> list[RunResult]:
     """Give runs a field for algorithm and measure together, if not every algorithm has every measure."""
     pairs = dict.fromkeys((run.settings["algorithm"], run.settings["measure"]) for run in runs if run.settings)
-    algorithms, named = ([pair[k] for pair in pairs] for k in (0, 1))
-    if len(set(algorithms)) < 2 or len(pairs) == len(set(algorithms)) * len(set(named)):
+    algorithms, measure_names = ([pair[k] for pair in pairs] for k in (0, 1))
+    if len(set(algorithms)) < 2 or len(pairs) == len(set(algorithms)) * len(set(measure_names)):
         return runs
     names = {(a, m): a if algorithms.count(a) == 1 else f"{a}, {m.replace('_', ' ')}" for a, m in pairs}
     methods = {run.hash: names[run.settings["algorithm"], run.settings["measure"]] for run in runs if run.settings}
@@ -201,32 +203,32 @@ def _with_methods(runs: list[RunResult]) -> list[RunResult]:
 
 
 def _varied(runs: Sequence[RunResult]) -> tuple[str, ...]:
-    known = [run.settings for run in runs if run.settings]
-    names = dict.fromkeys(name for settings in known for name in settings if name != "seed")
-    return tuple(name for name in names if len({_text(settings.get(name)) for settings in known}) > 1)
+    all_settings = [run.settings for run in runs if run.settings]
+    names = dict.fromkeys(name for settings in all_settings for name in settings if name != "seed")
+    return tuple(name for name in names if len({_text(settings.get(name)) for settings in all_settings}) > 1)
 
 
 def _levels(name: str, values: Iterable[Any]) -> list[Any]:
-    found = list({_text(value): value for value in values}.values())
-    known = {"measure": [RISK_NEUTRAL, *measures.names()], "estimator": estimators.names()}.get(name)
-    if known is not None:
-        return sorted(found, key=lambda level: known.index(level) if level in known else len(known))
-    numbers = all(isinstance(level, int | float) and not isinstance(level, bool) for level in found)
-    return sorted(found) if numbers else found
+    levels = list({_text(value): value for value in values}.values())
+    order = {"measure": [RISK_NEUTRAL, *measures.names()], "estimator": estimators.names()}.get(name)
+    if order is not None:
+        return sorted(levels, key=lambda level: order.index(level) if level in order else len(order))
+    numbers = all(isinstance(level, int | float) and not isinstance(level, bool) for level in levels)
+    return sorted(levels) if numbers else levels
 
 
 def _axes(runs: Sequence[RunResult], varied: Sequence[str]) -> tuple[str, ...]:
     """Field by field: is it a function of those kept so far? Then it is no axis of its own."""
-    known = [run.settings for run in runs if run.settings]
-    kept: list[str] = []
+    all_settings = [run.settings for run in runs if run.settings]
+    axes: list[str] = []
     for name in (*(n for n in LEADING if n in varied), *(n for n in varied if n not in LEADING)):
-        if len(_combinations(known, [*kept, name])) > len(_combinations(known, kept)):
-            kept.append(name)
-    return tuple(kept)
+        if len(_combinations(all_settings, [*axes, name])) > len(_combinations(all_settings, axes)):
+            axes.append(name)
+    return tuple(axes)
 
 
-def _combinations(known: Iterable[Mapping[str, Any]], names: Sequence[str]) -> set[str]:
-    return {_text([settings.get(name) for name in names]) for settings in known}
+def _combinations(all_settings: Iterable[Mapping[str, Any]], names: Sequence[str]) -> set[str]:
+    return {_text([settings.get(name) for name in names]) for settings in all_settings}
 
 
 def _text(value: Any) -> str:

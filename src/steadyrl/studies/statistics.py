@@ -71,10 +71,10 @@ def median(scores: ArrayLike, *, resamples: int = RESAMPLES, confidence: float =
     x = np.sort(np.asarray(scores, dtype=np.float64))
     if x.ndim != 1 or x.size == 0 or np.isnan(x).any():
         raise ValueError(f"scores of shape {x.shape}: give one sequence of at least one score, none of them NaN")
-    drawn = streams.generator(seed, BOOTSTRAP).integers(x.size, size=(resamples, x.size))
-    again = np.sort(x[np.sort(drawn, axis=1)[:, x.size // 2]])
+    indices = streams.generator(seed, BOOTSTRAP).integers(x.size, size=(resamples, x.size))
+    medians = np.sort(x[np.sort(indices, axis=1)[:, x.size // 2]])
     tail = 0.5 * (1.0 - confidence) * (resamples - 1)
-    return Estimate(float(x[x.size // 2]), float(again[math.floor(tail)]), float(again[-1 - math.floor(tail)]))
+    return Estimate(float(x[x.size // 2]), float(medians[math.floor(tail)]), float(medians[-1 - math.floor(tail)]))
 
 
 def improvement(
@@ -90,13 +90,14 @@ def improvement(
     if len(xs) != len(ys):
         raise ValueError(f"{len(xs)} and {len(ys)} strata: both sides need the same tasks")
     rng = streams.generator(seed, BOOTSTRAP)
-    value, again = 0.0, np.zeros(resamples)
+    value = 0.0
+    replicates = np.zeros(resamples)
     for x, y in zip(xs, ys, strict=True):
         wins = (x[:, None] > y) + 0.5 * (x[:, None] == y)
         value += float(wins.mean()) / len(xs)
         i, j = (rng.integers(z.size, size=(resamples, z.size)) for z in (x, y))
-        again += wins[i[:, :, None], j[:, None, :]].mean(axis=(1, 2)) / len(xs)
-    return _with_ends(value, again, confidence)
+        replicates += wins[i[:, :, None], j[:, None, :]].mean(axis=(1, 2)) / len(xs)
+    return _with_ends(value, replicates, confidence)
 
 
 def _estimate(
@@ -110,8 +111,8 @@ def _estimate(
     """The statistic of all scores together, and its percentile interval. The same seed resamples alike."""
     xs = _check(strata)
     rng = streams.generator(seed, BOOTSTRAP)
-    again = np.concatenate([x[rng.integers(x.size, size=(resamples, x.size))] for x in xs], axis=1)
-    return _with_ends(float(statistic(np.concatenate(xs)[None])[0]), statistic(again), confidence)
+    replicates = np.concatenate([x[rng.integers(x.size, size=(resamples, x.size))] for x in xs], axis=1)
+    return _with_ends(float(statistic(np.concatenate(xs)[None])[0]), statistic(replicates), confidence)
 
 
 def _means(scores: Float[Array, "rows n"]) -> Float[Array, " rows"]:
@@ -123,8 +124,8 @@ def _trimmed_means(scores: Float[Array, "rows n"]) -> Float[Array, " rows"]:
     return np.sort(scores, axis=1)[:, cut : scores.shape[1] - cut].mean(axis=1)
 
 
-def _with_ends(value: float, again: Float[Array, " resamples"], confidence: float) -> Estimate:
-    low, high = np.quantile(again, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+def _with_ends(value: float, replicates: Float[Array, " resamples"], confidence: float) -> Estimate:
+    low, high = np.quantile(replicates, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
     return Estimate(value, float(low), float(high))
 
 

@@ -62,8 +62,8 @@ class Study:
     def write(self, out: Path) -> None:
         """Write study.json, by which the folder is known as a study's."""
         names = [run_name(config) for config in self.configs]
-        about = {"name": self.name, "title": self.title, "about": self.about, "command": self.command}
-        text = json.dumps({"format": FORMAT, **about, "runs": names}, indent=1)
+        header = {"name": self.name, "title": self.title, "about": self.about, "command": self.command}
+        text = json.dumps({"format": FORMAT, **header, "runs": names}, indent=1)
         self.check_ours(out)
         with on_disk(out):
             out.mkdir(parents=True, exist_ok=True)
@@ -125,22 +125,22 @@ def study_from(
     few = change.pop("seeds", None) if seeds is None else seeds
     change.pop("seeds", None)
     change |= {} if updates is None else {"updates": updates}
-    chosen = {} if estimators is None else {"estimator": list(estimators)}
-    change = {key: value for key, value in change.items() if key not in chosen}
+    overrides = {} if estimators is None else {"estimator": list(estimators)}
+    change = {key: value for key, value in change.items() if key not in overrides}
     grid = {**flat(plan.get("grid", {})), "seed": _seeds(plan.get("seeds", 1), few, name)}
-    found = {}
+    configs = {}
     for number, case in enumerate(plan.get("cases", [{}]), start=1):
         own = flat(case.get("grid", {}))
         fixed = merged(plan.get("run", {}), {key: value for key, value in case.items() if key != "grid"})
-        where = f"{name}, case {number}" if "cases" in plan else name
-        for fields in _combinations({**grid, **own, **chosen}, where):
-            with _at(where):
-                config = config_from(_applicable(merged(merged(fixed, fields), change), chosen))
+        place = f"{name}, case {number}" if "cases" in plan else name
+        for fields in _combinations({**grid, **own, **overrides}, place):
+            with _at(place):
+                config = config_from(_applicable(merged(merged(fixed, fields), change), overrides))
                 _check(config, allow_import=allow_import)
-            found[config_hash(config)] = config
-    if chosen and not any(config.estimator for config in found.values()):
-        raise BadInputError(f"{name}: estimators = {', '.join(chosen['estimator'])}: none of its algorithms has one")
-    return Study(name, tuple(found.values()), plan.get("title", name), plan.get("about", ""), command)
+            configs[config_hash(config)] = config
+    if overrides and not any(config.estimator for config in configs.values()):
+        raise BadInputError(f"{name}: estimators = {', '.join(overrides['estimator'])}: none of its algorithms has one")
+    return Study(name, tuple(configs.values()), plan.get("title", name), plan.get("about", ""), command)
 
 
 def _seeds(own: Any, few: Any, name: str) -> list[int]:
@@ -149,13 +149,13 @@ def _seeds(own: Any, few: Any, name: str) -> list[int]:
     return seeds_of(own if few is None else own[:few] if listed else few, name)
 
 
-def _applicable(fields: Fields, chosen: Collection[str]) -> Fields:
+def _applicable(fields: Fields, overrides: Collection[str]) -> Fields:
     """Without what was chosen for the whole study where a run's algorithm has no such option."""
     try:
-        known = algorithm_options(fields.get("algorithm", RunOptions.algorithm))
+        options = algorithm_options(fields.get("algorithm", RunOptions.algorithm))
     except (ValueError, TypeError):  # of which the checks of a config speak
         return fields
-    return {name: value for name, value in fields.items() if name not in chosen or name in known}
+    return {name: value for name, value in fields.items() if name not in overrides or name in options}
 
 
 def _check(config: RunConfig, *, allow_import: bool) -> None:
@@ -167,12 +167,12 @@ def _check(config: RunConfig, *, allow_import: bool) -> None:
 
 
 @contextmanager
-def _at(where: str) -> Iterator[None]:
+def _at(place: str) -> Iterator[None]:
     """Say where in a file it is that something is wrong."""
     try:
         yield
     except BadInputError as error:
-        raise BadInputError(f"{where}: {error}") from None
+        raise BadInputError(f"{place}: {error}") from None
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> Fields:
@@ -184,12 +184,12 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> Fields:
     return out
 
 
-def _combinations(grid: Mapping[str, Any], where: str) -> Iterator[Fields]:
+def _combinations(grid: Mapping[str, Any], place: str) -> Iterator[Fields]:
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
-            raise BadInputError(f"{where}: grid.{key} = {shown(values)}: must be a list of one value or more")
+            raise BadInputError(f"{place}: grid.{key} = {shown(values)}: must be a list of one value or more")
     if math.prod(map(len, grid.values())) > MOST_RUNS:
-        raise BadInputError(f"{where}: its grid has more than {MOST_RUNS} combinations: make it smaller")
+        raise BadInputError(f"{place}: its grid has more than {MOST_RUNS} combinations: make it smaller")
     for combination in product(*grid.values()):
         fields: Fields = {}
         for key, value in zip(grid, combination, strict=True):

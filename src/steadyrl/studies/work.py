@@ -44,7 +44,7 @@ may be added meanwhile. See `steadyrl.ground.processes.outcomes`."""
 
 
 def finish(study: Study, out: Path, board: Board, spread: Spread) -> None:
-    """Finish a study's runs. Stop it at any time: the same call goes on."""
+    """Finish a study's runs. Stop it at any time: the same call resumes it."""
     stop = Stop()
     with stop.listening(), board:
         study.write(out)
@@ -83,13 +83,13 @@ def _pass(tasks: Sequence[Task], board: Board, stop: Stop, spread: Spread) -> li
     busy: list[tuple[RunConfig, Path]] = []
     waiting = deque(tasks)
     with contextlib.closing(spread(execute, waiting, TICK)) as outcomes:
-        for found in outcomes:
+        for outcome in outcomes:
             if stop.number is not None:
-                raise Interrupted(stop.number, "stopped: the same command goes on from there")
+                raise Interrupted(stop.number, "stopped: the same command resumes from there")
             board.show()
-            if found is None:
+            if outcome is None:
                 continue
-            task, endings = found
+            task, endings = outcome
             if isinstance(endings, Died):
                 waiting.extend(((config, path),) for config, path in task if _try_again(path, board))
                 continue
@@ -126,7 +126,7 @@ def _alone(config: RunConfig, path: Path) -> Ending:
         return Ending(train(config=config, out=path, view=Quiet()).status)
     except LockedError as error:
         return Ending("busy", str(error))
-    except BREAKDOWNS as error:  # whatever an environment of a user's raises, the other runs go on
+    except BREAKDOWNS as error:  # whatever an environment of a user's raises, the other runs continue
         return Ending("failed", str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}")
 
 
