@@ -87,7 +87,7 @@ def _command(name: str, home: str, arguments: list[str]) -> None:
 
 def _help() -> str:
     width = max(map(len, COMMANDS))
-    commands = "\n".join(f"  {name:{width}}  {about}" for name, about in COMMANDS.items())
+    commands = "\n".join(f"  {name:{width}}  {description}" for name, description in COMMANDS.items())
     return (
         f"usage: steadyrl COMMAND ...\n\nPolicies whose returns hold steady (version {__version__}, also by "
         f"--version).\n\n{commands}\n\n`steadyrl COMMAND --help` explains a command.\n"

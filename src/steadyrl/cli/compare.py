@@ -40,11 +40,12 @@ def compare(runs: list[Path], *, metrics: list[str], out: Path, as_json: bool) -
     if out.suffix not in SUFFIXES or not out.parent.is_dir():
         raise ValueError(f"out = {out}: must end in {', '.join(SUFFIXES)}, in a folder that exists")
     study = of_runs(runs)
-    known = sorted({name for run in study.runs for name in run.columns})
+    logged = sorted({name for run in study.runs for name in run.columns})
     for metric in metrics:
-        if metric not in known:
-            raise ValueError(f"metrics = {metric!r}: no run has logged it: there are {', '.join(known) or 'none'}")
-    figure, lines = comparison.picture(study, metrics), comparison.compare(study, metrics)
+        if metric not in logged:
+            raise ValueError(f"metrics = {metric!r}: no run has logged it: there are {', '.join(logged) or 'none'}")
+    figure = comparison.picture(study, metrics)
+    lines = comparison.compare(study, metrics)
     figure.savefig(out, dpi=130)
     if as_json:
         sys.stdout.write(json.dumps([_plain(line) for line in lines], indent=2) + "\n")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
     """What the command takes."""
-    about = "the run's folder; of an unfinished run the last checkpoint is taken"
-    parser.add_argument("run", type=Path, metavar="RUN", nargs="?", help=about)
+    help_text = "the run's folder; of an unfinished run the last checkpoint is taken"
+    parser.add_argument("run", type=Path, metavar="RUN", nargs="?", help=help_text)
     parser.option(
         "policy", "last, or best: by its evaluations, of a run with --keep-best", default="last", metavar="NAME"
     )
@@ -68,7 +68,7 @@ def evaluate(
         raise ValueError("--env ID belongs to --sb3 FILE: a run has its own environment, a model of SB3 needs one")
     with plain_warnings():
         if run is not None:
-            played, told, title = _of_run(run, policy, episodes, seed, gamma, deterministic, allow_import)
+            evaluation, content, title = _of_run(run, policy, episodes, seed, gamma, deterministic, allow_import)
         elif sb3 is not None and env is not None:
             from steadyrl.integrations.sb3_model import load_sb3
             from steadyrl.runs.external import evaluate_policy
@@ -80,21 +80,23 @@ def evaluate(
                 deterministic=deterministic,
                 trust_pickle=trust_pickle,
             )
-            played = evaluate_policy(model, env, episodes=episodes, seed=seed, gamma=1.0 if gamma is None else gamma)
-            told = {"sb3": str(sb3), "env": env, "gamma": played.gamma}
+            evaluation = evaluate_policy(
+                model, env, episodes=episodes, seed=seed, gamma=1.0 if gamma is None else gamma
+            )
+            content = {"sb3": str(sb3), "env": env, "gamma": evaluation.gamma}
             title = f"{sb3} ({env}, {sb3_algorithm}{', deterministic' if deterministic else ''})"
-    summary = output.with_progress(played.returns, {"confidence": confidence, "resamples": resamples, "seed": seed})
+    summary = output.with_progress(evaluation.returns, {"confidence": confidence, "resamples": resamples, "seed": seed})
     readings = {
-        "length": float(played.lengths.mean()),
-        "risk_averse": played.risk_averse,
-        "undiscounted_return": float(played.undiscounted_returns.mean()),
+        "length": float(evaluation.lengths.mean()),
+        "risk_averse": evaluation.risk_averse,
+        "undiscounted_return": float(evaluation.undiscounted_returns.mean()),
     }
     if as_json:
-        told |= {"deterministic": deterministic, **readings, "summary": summary.to_dict()}
-        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        content |= {"deterministic": deterministic, **readings, "summary": summary.to_dict()}
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
         return
     output.print_summary(summary, title)
-    output.show(_told(readings, played.gamma))
+    output.show(_told(readings, evaluation.gamma))
 
 
 def _of_run(
@@ -110,11 +112,11 @@ def _of_run(
     check_import(config.env, str(run / "run.json"), allow_import=allow_import)
     check_import(config.policy, str(run / "run.json"), allow_import=allow_import, field="policy")
     loaded = load(run, policy=policy)
-    played = loaded.evaluate(episodes, seed, gamma, deterministic)
-    told = {"run": str(run), "env": config.env, "status": loaded.status, "update": loaded.update}
-    told |= {"gamma": played.gamma, "policy": policy}
+    evaluation = loaded.evaluate(episodes, seed, gamma, deterministic)
+    content = {"run": str(run), "env": config.env, "status": loaded.status, "update": loaded.update}
+    content |= {"gamma": evaluation.gamma, "policy": policy}
     which = f"{'best, ' if policy == 'best' else ''}update {loaded.update}{', deterministic' if deterministic else ''}"
-    return played, told, f"{run} ({printable(config.env)}, {loaded.status}, {which})"
+    return evaluation, content, f"{run} ({printable(config.env)}, {loaded.status}, {which})"
 
 
 def _told(readings: dict[str, Any], gamma: float) -> str:

@@ -69,7 +69,7 @@ def _make(
 
     at_least_one(seeds=seeds, episodes=episodes, workers=workers)
     share = give_up.replace("%%", "%")
-    found = frontier(
+    result = frontier(
         env,
         out=out,
         ladder=None if ladder is None else _numbers(ladder),
@@ -82,28 +82,28 @@ def _make(
         command=shlex.join(["steadyrl", *sys.argv[1:]]),
         **run_fields(texts),
     )
-    for point in found.points:
+    for point in result.points:
         name = "risk-neutral" if point.steadiness == 0 else f"steadiness {point.steadiness:g}"
-        mark = "  (knee)" if point is found.knee else ""
+        mark = "  (knee)" if point is result.knee else ""
         numbers = f"mean {point.mean.value:.4g}, variability {point.variability.value:.4g}, CVaR {point.cvar.value:.4g}"
         sys.stdout.write(f"{name}: {numbers}{mark}\n")
-    sys.stdout.write(f"written: {printable(str(found.folder / 'frontier.html'))}\n")
-    sys.stdout.write(f"take one: steadyrl frontier pick {shlex.quote(str(found.folder))} --give-up {share}\n")
+    sys.stdout.write(f"written: {printable(str(result.folder / 'frontier.html'))}\n")
+    sys.stdout.write(f"take one: steadyrl frontier pick {shlex.quote(str(result.folder))} --give-up {share}\n")
 
 
 def _pick(*, made: Path, give_up: str | None, to: Path | None) -> None:
     from steadyrl.frontiers import read
 
-    found = read(made)
-    policy = found.chosen(give_up)
-    where = policy.folder
+    result = read(made)
+    policy = result.chosen(give_up)
+    folder = policy.folder
     if to is not None:
-        where = _copied(policy.folder, to)
-    lost = 1.0 - policy.variability / found.neutral.variability.value if found.neutral.variability.value > 0 else 0.0
+        folder = _copied(policy.folder, to)
+    lost = 1.0 - policy.variability / result.neutral.variability.value if result.neutral.variability.value > 0 else 0.0
     sys.stdout.write(
-        f"{where}\nsteadiness {policy.steadiness:g}, seed {policy.seed}: mean {policy.mean:.4g} (risk-neutral "
-        f"{found.neutral.mean.value:.4g}), variability {policy.variability:.4g} ({100 * lost:.0f} % less)\n"
-        f"look at it: steadyrl evaluate {shlex.quote(str(where))}\n"
+        f"{folder}\nsteadiness {policy.steadiness:g}, seed {policy.seed}: mean {policy.mean:.4g} (risk-neutral "
+        f"{result.neutral.mean.value:.4g}), variability {policy.variability:.4g} ({100 * lost:.0f} % less)\n"
+        f"look at it: steadyrl evaluate {shlex.quote(str(folder))}\n"
     )
 
 

@@ -43,13 +43,13 @@ def show_sample(file: str, column: str | None, options: dict[str, Any], *, plot:
 
 def show_known(*, as_json: bool) -> None:
     """Print what is known of each measure, as tables or as JSON."""
-    known = [measures.get(name) for name in measures.names()]
+    catalogue = [measures.get(name) for name in measures.names()]
     if as_json:
-        print_json([_as_dict(measure) for measure in known])
+        print_json([_as_dict(measure) for measure in catalogue])
         return
     facts = make_table("Name", "Degree", "Coherent", "Unbiased", "Density", "Equation")
     notes = make_table("Name", "Notes")
-    for measure in known:
+    for measure in catalogue:
         facts.add_row(*_facts(measure))
         notes.add_row(measure.name, "\n".join(_notes(measure)))
     show(facts, f"\n{LEGEND}\n", notes)
@@ -59,7 +59,7 @@ def with_progress(returns: Float[Array, " n"], options: dict[str, Any]) -> Summa
     """The summary, with a bar on standard error if that is a terminal: 10^5 returns take about a minute."""
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("resampling", total=options["resamples"])
-        return evaluate.summary(returns, **options, progress=lambda done: bar.update(task, completed=done))
+        return evaluate.summary(returns, **options, progress=lambda count: bar.update(task, completed=count))
 
 
 def print_summary(summary: Summary, source: str) -> None:

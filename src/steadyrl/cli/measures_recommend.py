@@ -48,20 +48,22 @@ def advise(returns: Float[Array, " n"]) -> Advice:
     lower = float(measures.get("semi_variance").value(returns) / measures.get("variance").value(returns))
     if lower >= LOPSIDED:
         measure = "cvar_deviation"
-        why = f"{lower:.0%} of the variance is below the mean: what varies are losses, and it looks at the worst alone"
+        reason = (
+            f"{lower:.0%} of the variance is below the mean: what varies are losses, and it looks at the worst alone"
+        )
     elif lower <= 1.0 - LOPSIDED:
         measure = "cvar_deviation"
-        why = f"{1 - lower:.0%} of the variance is above the mean: a measure of both sides would pay for fewer gains"
+        reason = f"{1 - lower:.0%} of the variance is above the mean: a measure of both sides would pay for fewer gains"
     elif readings["gini_deviation"].one_episode >= DOMINATED:
         measure = "inter_quantile_range"
         share = readings["gini_deviation"].one_episode
-        why = f"one episode has {share:.0%} of the Gini deviation's gradient: quantiles do not follow it"
+        reason = f"one episode has {share:.0%} of the Gini deviation's gradient: quantiles do not follow it"
     else:
         measure = "gini_deviation"
-        why = (
+        reason = (
             f"{lower:.0%} of the variance is below the mean, and no episode outweighs the others: unbiased, of degree 1"
         )
-    return Advice(measure, why, tuple(readings.values()))
+    return Advice(measure, reason, tuple(readings.values()))
 
 
 def show_advice(file: str, column: str | None, *, as_json: bool) -> None:
@@ -82,7 +84,8 @@ def show_advice(file: str, column: str | None, *, as_json: bool) -> None:
 def _reading(name: str, returns: Float[Array, " n"]) -> Reading:
     measure = measures.get(name)
     c = estimators.influence.coefficients(measure, returns)
-    squares, value = (c - c.mean()) ** 2, float(measure.value(returns))
+    squares = (c - c.mean()) ** 2
+    value = float(measure.value(returns))
     total = float(squares.sum()) or 1.0
     noise = float(np.sqrt(squares.mean() / returns.size)) / value if value > 0 else 0.0
     losses = float(squares[returns < np.median(returns)].sum()) / total

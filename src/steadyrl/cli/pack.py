@@ -29,11 +29,11 @@ def pack(study: Path, *, out: Path | None, no_policies: bool) -> None:
     """Write the finished runs of a study into one file: configs, metrics, final policies and provenance."""
     from steadyrl.studies import pack as packs
 
-    named = study if study.name not in ("", "..") else study.resolve()
-    path = out or named.with_name(f"{named.name}.pack")
-    found = packs.collect(study, policies=not no_policies)
-    packs.write(found, path)
-    _tell(path, found)
+    folder = study if study.name not in ("", "..") else study.resolve()
+    path = out or folder.with_name(f"{folder.name}.pack")
+    packed = packs.collect(study, policies=not no_policies)
+    packs.write(packed, path)
+    _tell(path, packed)
 
 
 def unpack(file: Path, *, out: Path | None) -> None:
@@ -41,19 +41,19 @@ def unpack(file: Path, *, out: Path | None) -> None:
     from steadyrl.studies import pack as packs
 
     folder = out or file.with_name(file.name.removesuffix(".pack"))
-    found = packs.read(file)
-    packs.unpack(found, folder)
-    _tell(folder, found)
+    packed = packs.read(file)
+    packs.unpack(packed, folder)
+    _tell(folder, packed)
 
 
 def merge(files: list[Path], *, out: Path) -> None:
     """Bring packs of one study together in one file. A run that is not the same in two of them is refused."""
     from steadyrl.studies import pack as packs
 
-    found = packs.merge([(str(file), packs.read(file)) for file in files])
-    packs.write(found, out)
-    _tell(out, found)
+    merged = packs.merge([(str(file), packs.read(file)) for file in files])
+    packs.write(merged, out)
+    _tell(out, merged)
 
 
-def _tell(path: Path, found: "Pack") -> None:
-    sys.stdout.write(f"written: {path} ({len(found.runs)} of {len(found.study['runs'])} runs)\n")
+def _tell(path: Path, packed: "Pack") -> None:
+    sys.stdout.write(f"written: {path} ({len(packed.runs)} of {len(packed.study['runs'])} runs)\n")

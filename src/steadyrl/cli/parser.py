@@ -43,12 +43,12 @@ class Parser(argparse.ArgumentParser):
         raise ValueError(f"{message}; see {self.prog} --help")
 
     def _unknown(self, word: str) -> str:
-        known = [name for action in self._actions for name in action.option_strings]
+        names = [name for action in self._actions for name in action.option_strings]
         name = word.partition("=")[0]
-        close = difflib.get_close_matches(name, known, n=1) if name.startswith("-") else []
+        close = difflib.get_close_matches(name, names, n=1) if name.startswith("-") else []
         hint = f"did you mean {close[0]}?" if close else f"see {self.prog} --help"
-        what = "unknown option" if name.startswith("-") else "one word too many:"
-        return f"{what} {name!r}: {hint}" if name.startswith("-") else f"{what} {word!r}; {hint}"
+        problem = "unknown option" if name.startswith("-") else "one word too many:"
+        return f"{problem} {name!r}: {hint}" if name.startswith("-") else f"{problem} {word!r}; {hint}"
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:

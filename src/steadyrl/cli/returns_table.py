@@ -66,7 +66,8 @@ def _from_delimited(text: str, file: str) -> ReturnsTable:
     names = [str(k) for k in range(len(rows[0]))]
     if not rows[0][0] or all(number(field) is None for field in rows[0]):
         names = [field or f"column {k}" for k, field in enumerate(rows[0])]
-        rows, lines = rows[1:], lines[1:]
+        rows = rows[1:]
+        lines = lines[1:]
     table = ReturnsTable(file, {name: [] for name in names}, "line", [k for k, _ in lines])
     if len(table.columns) < len(names):
         raise ValueError(f"{file}: two columns have the same name ({listed(names)}), rename one")
@@ -79,9 +80,9 @@ def _from_delimited(text: str, file: str) -> ReturnsTable:
 
 def _delimiter(line: str) -> str | None:
     """What separates the fields of a line: a character, blanks (" "), or nothing, if it is one field."""
-    found = [character for character in DELIMITERS if character in line]
-    if found:
-        return found[0]
+    candidates = [character for character in DELIMITERS if character in line]
+    if candidates:
+        return candidates[0]
     return " " if len(line.split()) > 1 else None
 
 
@@ -110,7 +111,7 @@ def _from_json(text: str, file: str) -> ReturnsTable:
         return _from_records(document, file, "index", range(len(document)))
     lists: dict[str, Sequence[Any]] = {}
     if isinstance(document, dict):
-        lists = {key: held for key, held in document.items() if isinstance(held, list)}
+        lists = {key: values for key, values in document.items() if isinstance(values, list)}
     if not lists:
         raise ValueError(f"{file}: holds no list (accepted: a list of numbers or of objects, an object of lists)")
     return ReturnsTable(file, lists, "index", range(max(map(len, lists.values()))))
@@ -118,7 +119,8 @@ def _from_json(text: str, file: str) -> ReturnsTable:
 
 def _from_json_lines(text: str, file: str) -> ReturnsTable:
     """One number or one object a line."""
-    records, places = [], []
+    records = []
+    places = []
     for place, line in enumerate(io.StringIO(text), start=1):
         if line.strip():
             try:

@@ -73,23 +73,23 @@ def study(
     if out is None and not NAME.fullmatch(name):
         raise ValueError(f"study = {file!r}: its name makes no folder's name: give --out")
     at_least_one(workers=workers, seeds=seeds, updates=updates)
-    given = {"seeds": seeds, "updates": updates, "estimators": estimators}
-    where = {"engine": None if engine == "local" else engine, "address": address, "allow-import": allow_import}
-    chosen = study_from(
+    changes = {"seeds": seeds, "updates": updates, "estimators": estimators}
+    placement = {"engine": None if engine == "local" else engine, "address": address, "allow-import": allow_import}
+    grid = study_from(
         plan,
         name,
         quick=budget == "quick",
         seeds=seeds,
         updates=updates,
         estimators=None if estimators is None else estimators.split(","),
-        command=command_line("study", file, budget=budget, **given, **where),
+        command=command_line("study", file, budget=budget, **changes, **placement),
         allow_import=allow_import,
     )
-    for config in chosen.configs:
+    for config in grid.configs:
         check_import(config.env, file, allow_import=allow_import)
         check_import(config.policy, file, allow_import=allow_import, field="policy")
     folder = out or Path("out") / name
-    run_study(chosen, folder, workers, quiet=quiet, engine=engine, address=address)
+    run_study(grid, folder, workers, quiet=quiet, engine=engine, address=address)
 
 
 def at_least_one(**numbers: int | None) -> None:
@@ -101,30 +101,32 @@ def at_least_one(**numbers: int | None) -> None:
 
 def command_line(command: str, study: str, *, budget: str, **options: Any) -> str:
     """How to run a study again: with every option that says what is run, as a shell reads them."""
-    given = {"budget": None if budget == "full" else budget, **options}
-    told = [[f"--{name}"] if value is True else [f"--{name}", str(value)] for name, value in given.items() if value]
-    return shlex.join(["steadyrl", command, study, *(word for words in told for word in words)])
+    settings = {"budget": None if budget == "full" else budget, **options}
+    words_by_option = [
+        [f"--{name}"] if value is True else [f"--{name}", str(value)] for name, value in settings.items() if value
+    ]
+    return shlex.join(["steadyrl", command, study, *(word for words in words_by_option for word in words)])
 
 
-def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **where: Any) -> None:
+def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **placement: Any) -> None:
     """Finish the study's runs, and say how they ended."""
     from steadyrl.ground.errors import RunFailedError
     from steadyrl.studies.board import Board
     from steadyrl.studies.engines import run
 
     with plain_warnings():
-        board = run(study, out, workers=workers, board=Board(quiet), prepare=warn_plainly, **where)
+        board = run(study, out, workers=workers, board=Board(quiet), prepare=warn_plainly, **placement)
     failures = board.failures()
     if failures:
-        path, why = failures[0]
-        raise RunFailedError(f"{len(failures)} of {len(study.configs)} runs failed; {path}: {why}")
+        path, reason = failures[0]
+        raise RunFailedError(f"{len(failures)} of {len(study.configs)} runs failed; {path}: {reason}")
     diverged = board.count("diverged")
-    told = f", {diverged} of them diverged" if diverged else ""
-    sys.stdout.write(f"finished: {out} ({len(study.configs)} runs{told})\n")
+    remark = f", {diverged} of them diverged" if diverged else ""
+    sys.stdout.write(f"finished: {out} ({len(study.configs)} runs{remark})\n")
 
 
 def warn_plainly() -> None:
     """In a worker: have warnings look as they do here, from now on."""
     with plain_warnings():
-        shown = warnings.showwarning
-    warnings.showwarning = shown
+        show_warning = warnings.showwarning
+    warnings.showwarning = show_warning

@@ -49,8 +49,8 @@ def add_options(parser: Parser, arguments: list[str]) -> None:
         metavar="NAME",
         help="tensorboard, wandb: write the metrics for these, too, into the run's folder; wandb is always offline",
     )
-    for declared in options_of(WorkerOptions).values():
-        _add(parser, declared, f"{declared.about}{_default(declared.default)}")
+    for option in options_of(WorkerOptions).values():
+        _add(parser, option, f"{option.about}{_default(option.default)}")
     parser.usage = "steadyrl train [ENV] [--option VALUE ...]"
     add_run_options(parser, arguments)
 
@@ -71,12 +71,12 @@ def add_run_options(parser: Parser, arguments: list[str]) -> None:
     }
     for title, options in groups.items():
         group = parser.add_argument_group(title)
-        for declared in options.values():
-            _add(group, declared, f"{declared.about}{_default(declared.default)}")
-    shown = {name for options in groups.values() for name in options} | {"env"}
-    for name, declared in all_options().items():  # of other algorithms: read, and refused by name later
-        if name not in shown:
-            _add(parser, declared, argparse.SUPPRESS)
+        for option in options.values():
+            _add(group, option, f"{option.about}{_default(option.default)}")
+    listed = {name for options in groups.values() for name in options} | {"env"}
+    for name, option in all_options().items():  # of other algorithms: read, and refused by name later
+        if name not in listed:
+            _add(parser, option, argparse.SUPPRESS)
     parser.epilog = f"--algorithm NAME --help shows what another algorithm takes: {', '.join(names())}"
 
 
@@ -109,35 +109,38 @@ def train(
         fields["env"] = env
     if texts.get("policy") is None:
         check_import(fields.get("policy"), str(config), allow_import=allow_import, field="policy")
-    chosen = config_from(fields | run_fields(texts))
-    path = None if give_up is not None and out is None else folder_of(chosen, out)
+    run_config = config_from(fields | run_fields(texts))
+    path = None if give_up is not None and out is None else folder_of(run_config, out)
     was_done = path is not None and not fresh and (path / "done.json").exists()
-    own, asked = options_of(WorkerOptions), {"workers": workers, "worker_timeout": worker_timeout}
-    how = {name: _read(own[name], text) for name, text in asked.items() if text is not None}
-    wrong = [problem for name, value in how.items() if (problem := own[name].problem(value)) is not None]
-    if wrong:
-        raise ValueError("; ".join(wrong))
-    how |= {"track": track, "fresh": fresh, "hours": hours, "give_up": give_up}
-    run = train(config=chosen, out=path, view=view.choose(quiet or was_done), **how)
-    shown = from_here(str(run.folder))
+    worker_options = options_of(WorkerOptions)
+    worker_texts = {"workers": workers, "worker_timeout": worker_timeout}
+    arguments = {name: _read(worker_options[name], text) for name, text in worker_texts.items() if text is not None}
+    problems = [
+        problem for name, value in arguments.items() if (problem := worker_options[name].problem(value)) is not None
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))
+    arguments |= {"track": track, "fresh": fresh, "hours": hours, "give_up": give_up}
+    run = train(config=run_config, out=path, view=view.choose(quiet or was_done), **arguments)
+    folder = from_here(str(run.folder))
     if run.status == "diverged":
         cure = "try smaller rates or a smaller lam, elsewhere"
-        raise RunFailedError(f"{shown} diverged at update {run.update}: {cure}")
+        raise RunFailedError(f"{folder} diverged at update {run.update}: {cure}")
     if run.status == "unfinished":
-        reached = f"update {run.update} of {chosen.updates}: the same command resumes"
-        sys.stdout.write(f"out of time: {shown} ({reached})\n")
+        reached = f"update {run.update} of {run_config.updates}: the same command resumes"
+        sys.stdout.write(f"out of time: {folder} ({reached})\n")
         return
     before, cure = (" already", "; --fresh trains anew") if was_done else ("", "")
-    why = f", {printable(run.reason)}" if run.reason else ""
-    sys.stdout.write(f"finished{before}: {shown} ({run.update} updates{why}{cure})\n")
+    reason = f", {printable(run.reason)}" if run.reason else ""
+    sys.stdout.write(f"finished{before}: {folder} ({run.update} updates{reason}{cure})\n")
 
 
 def run_fields(texts: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a run that were asked for, from the texts of their options."""
     from steadyrl.runs.config import all_options
 
-    known = all_options()
-    return {name: _read(known[name], text) for name, text in texts.items() if text is not None}
+    options = all_options()
+    return {name: _read(options[name], text) for name, text in texts.items() if text is not None}
 
 
 def check_import(value: Any, source: str, *, allow_import: bool, field: str = "env") -> None:
@@ -169,30 +172,30 @@ def _algorithm(arguments: Sequence[str]) -> str:
     first.add_argument("--algorithm")
     first.add_argument("--config", type=Path)
     with contextlib.suppress(argparse.ArgumentError, SystemExit):
-        asked, _ = first.parse_known_args(list(arguments))
-        if asked.algorithm is not None:
-            return str(asked.algorithm)
-        if asked.config is not None and asked.config.is_file():
+        known_arguments, _ = first.parse_known_args(list(arguments))
+        if known_arguments.algorithm is not None:
+            return str(known_arguments.algorithm)
+        if known_arguments.config is not None and known_arguments.config.is_file():
             from steadyrl.runs import toml
 
-            return str(toml.read_file(asked.config).get("algorithm", "reinforce"))
+            return str(toml.read_file(known_arguments.config).get("algorithm", "reinforce"))
     return "reinforce"
 
 
-def _add(parser: Any, declared: Option, about: str) -> None:
+def _add(parser: Any, option: Option, description: str) -> None:
     """An option of a run. Its text is read by us, so that all that is wrong can be said at once."""
     more: dict[str, Any] = {}
-    if declared.is_table:
+    if option.is_table:
         more = {"nargs": "+"}
-    elif declared.is_list:
+    elif option.is_list:
         more = {"nargs": "*"}
-    elif declared.kind is bool:
+    elif option.kind is bool:
         more = {"nargs": "?", "const": "true"}
-    name = declared.name.replace("_", "-")
+    name = option.name.replace("_", "-")
     parser.add_argument(
         f"--{name}",
-        metavar=_metavar(declared),
-        help=about if about == argparse.SUPPRESS else about.replace("%", "%%"),
+        metavar=_metavar(option),
+        help=description if description == argparse.SUPPRESS else description.replace("%", "%%"),
         **more,
     )
 
@@ -202,13 +205,13 @@ def _both(table: Option, network: Option) -> Option:
     if table.default == network.default:
         return network
     sides = {"": network.default, "a table: ": table.default}
-    return replace(network, default="; ".join(f"{whose}{x}" for whose, x in sides.items() if x is not None))
+    return replace(network, default="; ".join(f"{prefix}{x}" for prefix, x in sides.items() if x is not None))
 
 
-def _metavar(declared: Option) -> str:
-    if declared.choices:
-        return "{" + ",".join(declared.choices) + "}"
-    return METAVARS.get(declared.kind) or ("NAME=VALUE" if declared.is_table else "INT")
+def _metavar(option: Option) -> str:
+    if option.choices:
+        return "{" + ",".join(option.choices) + "}"
+    return METAVARS.get(option.kind) or ("NAME=VALUE" if option.is_table else "INT")
 
 
 def _default(default: Any) -> str:
@@ -219,15 +222,15 @@ def _default(default: Any) -> str:
     return f" (default: {' '.join(map(str, default)) if isinstance(default, tuple) else text})"
 
 
-def _read(declared: Option, text: Any) -> Any:
+def _read(option: Option, text: Any) -> Any:
     """The value of an option as its field has it; what cannot be read is left for the check to refuse."""
-    if declared.is_table:
-        return _table(declared.name, text)
-    if declared.is_list:
+    if option.is_table:
+        return _table(option.name, text)
+    if option.is_list:
         return [_number(int, word) for word in text]
-    if declared.kind is bool:
+    if option.kind is bool:
         return TRUTHS.get(text.lower(), text)
-    return _number(declared.kind, text) if declared.kind in (int, float) else text
+    return _number(option.kind, text) if option.kind in (int, float) else text
 
 
 def _number(kind: type, text: str) -> Any:

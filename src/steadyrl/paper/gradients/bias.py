@@ -96,12 +96,12 @@ def cases(
     budget = updates or (QUICK if quick else 20_000)
     if budget < 2:
         raise BadInputError(f"updates = {budget}: must be >= 2: estimates are compared")
-    chosen = ESTIMATORS if estimators is None else tuple(estimators)
-    for name in chosen:
+    names = ESTIMATORS if estimators is None else tuple(estimators)
+    for name in names:
         if name not in known_estimators.names():
             raise BadInputError(f"unknown estimator {name!r}: known are {', '.join(known_estimators.names())}")
     laws = [law.name for law in all_laws()]
-    grid = product(SIZES, laws, MEASURES, chosen, range(seeds or 1))
+    grid = product(SIZES, laws, MEASURES, names, range(seeds or 1))
     return [BiasCase(law, n, measure, estimator, seed, budget) for n, law, measure, estimator, seed in grid]
 
 
@@ -114,16 +114,16 @@ def measure(case: BiasCase) -> list[BiasRow]:
     """Estimate the gradient on many samples and compare it with the exact one."""
     law, exact = _law_and_gradient(case.law, case.measure)
     blocks = _gradients(law, case.n, case.measure, case.estimator, case.replications, case.seed)
-    found = np.concatenate(list(blocks))
+    estimates = np.concatenate(list(blocks))
     norm = float(np.linalg.norm(exact))
-    along = found @ exact / norm**2 - 1.0
-    error = found - exact
+    along = estimates @ exact / norm**2 - 1.0
+    error = estimates - exact
     row = BiasRow(
         **settings(case),
         gradient_norm=norm,
         bias_percent=100.0 * float(along.mean()),
         bias_error=100.0 * float(along.std(ddof=1)) / float(np.sqrt(case.replications)),
-        variance=float(found.var(axis=0, ddof=1).sum()) / norm**2,
+        variance=float(estimates.var(axis=0, ddof=1).sum()) / norm**2,
         rmse_percent=100.0 * float(np.sqrt((error**2).sum(axis=1).mean())) / norm,
     )
     return [row]
@@ -131,8 +131,8 @@ def measure(case: BiasCase) -> list[BiasRow]:
 
 def settings(case: BiasCase) -> Settings:
     """What a row says of its case."""
-    named = {name: getattr(case, name) for name in ("law", "n", "measure", "estimator", "seed", "budget")}
-    return {**named, "replications": case.replications}
+    fields = {name: getattr(case, name) for name in ("law", "n", "measure", "estimator", "seed", "budget")}
+    return {**fields, "replications": case.replications}
 
 
 @cache

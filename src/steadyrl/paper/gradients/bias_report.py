@@ -84,21 +84,23 @@ def verdicts(rows: Sequence[BiasRow]) -> str:
     ]
     for name in measures_of(row.measure for row in rows):
         measure = measures.get(name)
-        said = "unbiased" if name in CLAIMED_UNBIASED else "biased"
+        theirs = "unbiased" if name in CLAIMED_UNBIASED else "biased"
         ours = "unbiased" if measure.facts.unbiased else "biased"
         paper, influence = (_worst(rows, name, estimator) for estimator in ("paper", "influence"))
-        lines.append(f"| {measure.label} | {said} | {_verdict(paper, said)} | {ours} | {_verdict(influence, ours)} |")
+        lines.append(
+            f"| {measure.label} | {theirs} | {_verdict(paper, theirs)} | {ours} | {_verdict(influence, ours)} |"
+        )
     return "\n".join(lines) + "\n"
 
 
 def _worst(cells: Sequence[BiasRow], measure: str, estimator: str) -> BiasRow | None:
     """The cell to judge by: one of enough estimates, if there is any."""
-    chosen = [c for c in cells if c.measure == measure and c.estimator == estimator]
-    enough = [c for c in chosen if c.replications >= FEWEST]
+    candidates = [c for c in cells if c.measure == measure and c.estimator == estimator]
+    enough = [c for c in candidates if c.replications >= FEWEST]
     counting = [c for c in enough if _errors_off(c) >= SIGNIFICANT]
     if counting:
         return max(counting, key=lambda c: abs(c.bias_percent))
-    return max(enough or chosen, key=_errors_off, default=None)
+    return max(enough or candidates, key=_errors_off, default=None)
 
 
 def _errors_off(cell: BiasRow) -> float:
@@ -109,7 +111,7 @@ def _errors_off(cell: BiasRow) -> float:
     return off / cell.bias_error
 
 
-def _verdict(row: BiasRow | None, said: str) -> str:
+def _verdict(row: BiasRow | None, statement: str) -> str:
     if row is None:
         return "not run"
     if row.replications < FEWEST:
@@ -117,7 +119,7 @@ def _verdict(row: BiasRow | None, said: str) -> str:
     number = f"{row.bias_percent:+.1f} ± {row.bias_error:.1f} % ({row.law}, n = {row.n})"
     if _errors_off(row) < SIGNIFICANT:
         return f"no bias seen (clearest: {number})"
-    return number if said == "biased" else f"**does not hold**: {number}"
+    return number if statement == "biased" else f"**does not hold**: {number}"
 
 
 def bias_figure(cells: Sequence[BiasRow]) -> Figure:
@@ -168,11 +170,11 @@ def variance_figure(cells: Sequence[BiasRow]) -> Figure:
     """Variance of the paper's gradient over ours: above 1 (red) ours is better, below (blue) the paper's is."""
     names, laws = measures_of(cell.measure for cell in cells), list(dict.fromkeys(c.law for c in cells))
     sizes = sorted({c.n for c in cells})
-    found = {(c.law, c.n, c.measure, c.estimator): c.variance for c in cells}
+    variances = {(c.law, c.n, c.measure, c.estimator): c.variance for c in cells}
     ratio = np.array(
         [
             [
-                found.get((law, n, name, "paper"), np.nan) / found.get((law, n, name, "influence"), np.nan)
+                variances.get((law, n, name, "paper"), np.nan) / variances.get((law, n, name, "influence"), np.nan)
                 for law in laws
                 for n in sizes
             ]

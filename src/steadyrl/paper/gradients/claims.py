@@ -39,33 +39,33 @@ def gradients(rows: Sequence[VarianceRow]) -> list[Claim]:
     if reasons[PAPER]:
         return [Claim(text, reasons[PAPER], UNTESTED) for text in (_far_text(), _first_text(), _low_text())]
     means = {estimator: _means(groups) for estimator, groups in by.items() if not reasons[estimator]}
-    at = np.array(rows[0].at)
-    regular = at % Halts.every == 0
-    whole, start = ({e: _typical(own, chosen) for e, own in means.items()} for chosen in (regular, at <= START))
+    halts = np.array(rows[0].at)
+    regular = halts % Halts.every == 0
+    whole, start = ({e: _typical(own, mask) for e, own in means.items()} for mask in (regular, halts <= START))
     by_seed = {estimator: by[estimator] for estimator in means}
-    seeds, early = ({e: _seeds(own, chosen) for e, own in by_seed.items()} for chosen in (regular, at <= START))
+    seeds, early = ({e: _seeds(own, mask) for e, own in by_seed.items()} for mask in (regular, halts <= START))
     first = {estimator: {m: float(own[m][0]) for m in MEASURES} for estimator, own in means.items()}
     claims = [
         _claim(_far_text(), QUADRATIC, whole, seeds, _far, fails=True),
         _claim(_first_text(), FIRST_HIGH, start, early, _first, fails=True),
         _claim(_low_text(), LOW, whole, seeds, _low, fails=False),
     ]
-    told = [_halts_far(means[PAPER], regular), "", ""]
+    remarks = [_halts_far(means[PAPER], regular), "", ""]
     ratios = [_ratios(first, items) for items in (QUADRATIC, FIRST_HIGH, LOW)]
-    return [replace(one, measured=one.measured + a + b) for one, a, b in zip(claims, told, ratios, strict=True)]
+    return [replace(one, measured=one.measured + a + b) for one, a, b in zip(claims, remarks, ratios, strict=True)]
 
 
 def _claim(
-    text: str, items: Sequence[str], numbers: dict[str, Numbers], seeds: dict[str, Seeds], held: Held, *, fails: bool
+    text: str, items: Sequence[str], numbers: dict[str, Numbers], seeds: dict[str, Seeds], answer: Held, *, fails: bool
 ) -> Claim:
     """A row of the table. What is said to be high fails; nobody is to blame for what is low."""
-    answers = {estimator: {label(item): held(own, item) for item in items} for estimator, own in seeds.items()}
+    answers = {estimator: {label(item): answer(own, item) for item in items} for estimator, own in seeds.items()}
     works = {e: [(negated(a) if fails else a).holds for a in own.values()] for e, own in answers.items()}
     each = zip(map(label, items), works[PAPER], works.get(OURS, [None] * len(items)), strict=True)
-    whose = blame([one for one in each if fails or not one[1]], of=len(items))
+    culprit = blame([one for one in each if fails or not one[1]], of=len(items))
     measured = _told(numbers[PAPER])
     measured += f". With our estimator: {_told(numbers[OURS])}" if OURS in numbers else ""
-    return Claim(text, measured + seeds_text(answers[PAPER]), verdict(answers[PAPER].values()), whose)
+    return Claim(text, measured + seeds_text(answers[PAPER]), verdict(answers[PAPER].values()), culprit)
 
 
 def _far(own: Seeds, item: str) -> Answer:
@@ -84,20 +84,20 @@ def _low(own: Seeds, item: str) -> Answer:
     return higher(middle, own[item])
 
 
-def _seeds(groups: dict[str, list[VarianceRow]], chosen: Bool[BoolArray, " halts"]) -> Seeds:
+def _seeds(groups: dict[str, list[VarianceRow]], mask: Bool[BoolArray, " halts"]) -> Seeds:
     """The logarithm of each seed's median over halts; a gradient that overflowed is as large as numbers are."""
-    return {measure: {row.seed: _typical_log(row, chosen) for row in own} for measure, own in groups.items()}
+    return {measure: {row.seed: _typical_log(row, mask) for row in own} for measure, own in groups.items()}
 
 
-def _typical_log(row: VarianceRow, chosen: Bool[BoolArray, " halts"]) -> float:
-    values = np.array([LARGEST if x is None else x for x in row.variance])[chosen]
+def _typical_log(row: VarianceRow, mask: Bool[BoolArray, " halts"]) -> float:
+    values = np.array([LARGEST if x is None else x for x in row.variance])[mask]
     return float(np.log(np.clip(np.median(values), 1.0 / LARGEST, LARGEST)))
 
 
-def _halts_far(means: Curves, chosen: Bool[BoolArray, " halts"]) -> str:
+def _halts_far(means: Curves, mask: Bool[BoolArray, " halts"]) -> str:
     """How often it is so."""
-    rest = np.max([curve[chosen] for measure, curve in means.items() if measure not in QUADRATIC], axis=0)
-    counts = [f"{label(m)} is at {(means[m][chosen] >= FAR * rest).sum()}" for m in QUADRATIC]
+    rest = np.max([curve[mask] for measure, curve in means.items() if measure not in QUADRATIC], axis=0)
+    counts = [f"{label(m)} is at {(means[m][mask] >= FAR * rest).sum()}" for m in QUADRATIC]
     return f". Of {rest.size} points of training with the paper's, so far above {', '.join(counts)}"
 
 
@@ -117,18 +117,18 @@ def _means(groups: dict[str, list[VarianceRow]]) -> Curves:
     }
 
 
-def _typical(means: Curves, chosen: Bool[BoolArray, " halts"]) -> Numbers:
+def _typical(means: Curves, mask: Bool[BoolArray, " halts"]) -> Numbers:
     """The median over halts.
 
     The mean would not do: where a policy is trapped, the paper's estimator of the standard deviation divides by next to
     nothing, and a few halts are as high as all others together.
     """
-    return {measure: float(np.median(curve[chosen])) for measure, curve in means.items()}
+    return {measure: float(np.median(curve[mask])) for measure, curve in means.items()}
 
 
 def _mean(values: Float[Array, " seeds"]) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if known.size else math.inf  # no number is left of a gradient that overflowed
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if finite.size else math.inf  # no number is left of a gradient that overflowed
 
 
 def _lacking(groups: dict[str, list[VarianceRow]]) -> str:
@@ -136,7 +136,8 @@ def _lacking(groups: dict[str, list[VarianceRow]]) -> str:
     missing = [label(measure) for measure, own in groups.items() if not own]
     if missing:
         return "not run" if len(missing) == len(groups) else f"not run: {', '.join(missing)}"
-    updates, whole = min(row.updates for rows in groups.values() for row in rows), planned("maze")[0].updates
+    updates = min(row.updates for rows in groups.values() for row in rows)
+    whole = planned("maze")[0].updates
     return f"a quick look: {updates:,} updates, of {whole:,} at the least" if updates < whole else ""
 
 

@@ -145,9 +145,9 @@ def mdp() -> GaussianMixture:
         _walk(choices, slips, moves) for choices in product((0, 1), repeat=3) for slips in product((0, 1), repeat=3)
     ]
     chance = np.array([p for _, p in paths])
-    kept = [path for (path, p) in paths if p > 0]
+    possible = [path for (path, p) in paths if p > 0]
     chance = chance[chance > 0]
-    visits = np.array([np.bincount([2 * s + a for s, a in path], minlength=6) for path in kept], dtype=np.float64)
+    visits = np.array([np.bincount([2 * s + a for s, a in path], minlength=6) for path in possible], dtype=np.float64)
 
     def probabilities(parameters: Array) -> Array:
         log_policy = np.log(softmax(parameters.reshape(3, 2))).ravel()
@@ -164,7 +164,9 @@ def _walk(
     choices: tuple[int, ...], slips: tuple[int, ...], moves: Float[Array, "states actions"]
 ) -> tuple[list[tuple[int, int]], float]:
     """The (state, action) pairs of one trajectory and the probability of its transitions."""
-    state, chance, path = 0, 1.0, []
+    state = 0
+    chance = 1.0
+    path = []
     for action, slip in zip(choices, slips, strict=True):
         path.append((state, action))
         chance *= moves[state, action] if slip else 1.0 - moves[state, action]

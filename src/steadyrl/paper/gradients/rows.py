@@ -70,8 +70,8 @@ def finish(
     _check_ours(experiment, out)
     with locked(out / LOCK):
         with on_disk(out):
-            about = {"name": experiment.name, "command": command}
-            write_atomically(out / ABOUT, json.dumps(about, indent=1).encode() + b"\n")
+            header = {"name": experiment.name, "command": command}
+            write_atomically(out / ABOUT, json.dumps(header, indent=1).encode() + b"\n")
         try:
             _fill(experiment, cases, out, each, quiet=quiet)
         except ChildProcessError as error:
@@ -82,15 +82,15 @@ def _fill(experiment: Experiment, cases: Sequence[Any], out: Path, each: Each, *
     from rich.console import Console  # noqa: PLC0415  which takes long to import
     from rich.progress import Progress  # noqa: PLC0415
 
-    done = _rows(experiment, cases, out)
-    missing = [case for case in cases if _key(experiment, case) not in done]
+    rows_so_far = _rows(experiment, cases, out)
+    missing = [case for case in cases if _key(experiment, case) not in rows_so_far]
     disable = quiet or not sys.stderr.isatty()
     with Progress(console=Console(stderr=True), transient=True, disable=disable) as bar:
-        shown = bar.add_task(experiment.name, total=len(cases), completed=len(done))
+        task = bar.add_task(experiment.name, total=len(cases), completed=len(rows_so_far))
         _append(out / NAME, "")  # closes a line that a kill cut off
         for rows in each(experiment.measure, experiment.tasks(missing)):
             _append(out / NAME, *(json.dumps({**asdict(row), "code": _code(experiment)}) for row in rows))
-            bar.advance(shown, len(rows))
+            bar.advance(task, len(rows))
 
 
 def read(experiment: Experiment, cases: Sequence[Any], out: Path) -> list[Any]:
@@ -101,7 +101,8 @@ def read(experiment: Experiment, cases: Sequence[Any], out: Path) -> list[Any]:
 
 def _rows(experiment: Experiment, cases: Sequence[Any], out: Path) -> dict[str, Any]:
     """By key. A line that is not what its case would have written, such as one cut off, is left out."""
-    path, rows = out / NAME, {}
+    path = out / NAME
+    rows = {}
     settings = {_key(experiment, case): experiment.settings(case) for case in cases}
     check_entries(out, (NAME, LOCK, ABOUT))
     if not path.exists():

@@ -21,12 +21,12 @@ def variability_gradients(
     states, actions, _, lengths = episodes
     runs, batches, n, _ = weights.shape
     _, n_states, n_actions = policies.shape
-    taken = np.empty((runs, batches, n_states, n_actions))
-    played = np.arange(states.shape[-1]) < lengths[..., None]
+    counts = np.empty((runs, batches, n_states, n_actions))
+    mask = np.arange(states.shape[-1]) < lengths[..., None]
     batch = np.repeat(np.arange(batches), n)
     for r in range(runs):
-        pairs = states[r][played[r]].astype(np.int64) * n_actions + actions[r][played[r]]
+        pairs = states[r][mask[r]].astype(np.int64) * n_actions + actions[r][mask[r]]
         places = np.repeat(batch, lengths[r]) * (n_states * n_actions) + pairs
-        own = weights[r].reshape(states[r].shape)[played[r]]
-        taken[r] = np.bincount(places, own, minlength=taken[r].size).reshape(taken[r].shape)
-    return (taken - taken.sum(axis=-1, keepdims=True) * policies[:, None]) / n
+        own = weights[r].reshape(states[r].shape)[mask[r]]
+        counts[r] = np.bincount(places, own, minlength=counts[r].size).reshape(counts[r].shape)
+    return (counts - counts.sum(axis=-1, keepdims=True) * policies[:, None]) / n

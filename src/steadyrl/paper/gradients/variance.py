@@ -104,13 +104,13 @@ def cases(
     halts: Halts | None = None,
 ) -> list[VarianceCase]:
     """The paper's settings of the Maze under Gaussian noise (tab:maze_param), with the paper's estimators and ours."""
-    chosen = (PAPER, OURS) if estimators is None else tuple(estimators)
+    names = (PAPER, OURS) if estimators is None else tuple(estimators)
     ones = [c for c in planned("maze") if c.lam and c.env_options["noise"] == "gaussian" and c.estimator == PAPER]
-    found = []
-    for one, estimator in product(ones, chosen):
+    configs = []
+    for one, estimator in product(ones, names):
         fields = one.to_dict() | {"estimator": estimator, "updates": updates or (QUICK if quick else one.updates)}
-        found += [config_from(fields | {"seed": seed}) for seed in range(seeds or (3 if quick else 10))]
-    return [VarianceCase(config, halts or Halts()) for config in found]
+        configs += [config_from(fields | {"seed": seed}) for seed in range(seeds or (3 if quick else 10))]
+    return [VarianceCase(config, halts or Halts()) for config in configs]
 
 
 def tasks(missing: Sequence[VarianceCase]) -> list[tuple[VarianceCase, ...]]:
@@ -126,35 +126,38 @@ def measure(task: Sequence[VarianceCase]) -> list[VarianceRow]:
     columns = watched([case.config for case in task], task[0].halts).tolist()
     lists: list[Any] = [[[x if math.isfinite(x) else None for x in column] for column in run] for run in columns]
     return [
-        VarianceRow(**settings(case), **dict(zip(FOUND, found, strict=True)))
-        for case, found in zip(task, lists, strict=True)
+        VarianceRow(**settings(case), **dict(zip(FOUND, numbers, strict=True)))
+        for case, numbers in zip(task, lists, strict=True)
     ]
 
 
 def settings(case: VarianceCase) -> Settings:
     """What a row says of its run."""
-    named = {name: getattr(case.config, name) for name in ("measure", "estimator", "seed", "updates", "lam")}
+    fields = {name: getattr(case.config, name) for name in ("measure", "estimator", "seed", "updates", "lam")}
     hashed = config_hash(case.config)
-    return {**named, "batches": case.halts.batches, "config": hashed, "at": case.halts.at(case.config.updates)}
+    return {**fields, "batches": case.halts.batches, "config": hashed, "at": case.halts.at(case.config.updates)}
 
 
 def watched(configs: Sequence[RunConfig], halts: Halts) -> Float[Array, "runs 4 halts"]:
     """Train runs that differ in their seed alone, in step, and look at their gradients on the way (see `_halt`)."""
     env = cast("MazeEnv", maker(configs[0])().unwrapped)
-    maze, seeds, n = CompiledMaze(env.maze, env.noise), [config.seed for config in configs], configs[0].n
+    maze = CompiledMaze(env.maze, env.noise)
+    seeds = [config.seed for config in configs]
+    n = configs[0].n
     learners = [make_learner(config, env.observation_space, env.action_space) for config in configs]
     in_step = InStep([cast("Reinforce", learner) for learner in learners])
-    found, updates = [], configs[0].updates
-    at = set(halts.at(updates))
+    readings = []
+    updates = configs[0].updates
+    stops = set(halts.at(updates))
     for update in range(updates + 1):
         policies = in_step.policies()
-        if update in at:
-            found.append(_halt(in_step, maze, policies, (update, n, halts.batches), seeds))
+        if update in stops:
+            readings.append(_halt(in_step, maze, policies, (update, n, halts.batches), seeds))
         if update < updates:
             episodes = maze.play(policies, n, seeds, update)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a halt finds what is no number
                 in_step.update((episodes.states, episodes.actions, episodes.rewards, episodes.lengths), policies)
-    return np.stack(found, axis=-1).transpose(1, 0, 2)
+    return np.stack(readings, axis=-1).transpose(1, 0, 2)
 
 
 def _halt(
@@ -167,29 +170,30 @@ def _halt(
     """Variance over batches, norm of their mean, rates of the long way and of time-outs, of each run as it is now."""
     update, n, batches = sizes
     fresh = [streams.key(seed, streams.EVALUATION, HALT) for seed in seeds]
-    played = maze.play(policies, batches * n, fresh, update)
-    episodes = (played.states, played.actions, played.rewards, played.lengths)
+    batch_episodes = maze.play(policies, batches * n, fresh, update)
+    episodes = (batch_episodes.states, batch_episodes.actions, batch_episodes.rewards, batch_episodes.lengths)
     with np.errstate(over="ignore", invalid="ignore"):
         gradients = variability_gradients(policies, episodes, _weights(in_step, episodes, batches))
         variance = gradients.var(axis=1, ddof=1).sum(axis=(1, 2))
         norm = np.linalg.norm(gradients.mean(axis=1), axis=(1, 2))
-    path = played.path()
-    found = np.stack([variance, norm, (path == 1).mean(axis=1), (path == 0).mean(axis=1)])
-    return np.where(in_step.finite(), found, np.nan)
+    path = batch_episodes.path()
+    readings = np.stack([variance, norm, (path == 1).mean(axis=1), (path == 0).mean(axis=1)])
+    return np.where(in_step.finite(), readings, np.nan)
 
 
 def _weights(in_step: InStep, episodes: Episodes, batches: int) -> Float[Array, "runs batches m T"]:
     """What each step's score is multiplied with in the variability gradient of its batch."""
     states, _, rewards, lengths = episodes
-    gamma, penalty = in_step.options.gamma, in_step.learners[0].penalty
+    gamma = in_step.options.gamma
+    penalty = in_step.learners[0].penalty
     mask = np.arange(rewards.shape[-1]) < lengths[..., None]
-    found = []
+    weights = []
     for r, value in enumerate(in_step.value):
         to_go = reward_to_go(np.where(mask[r], rewards[r], 0.0), gamma)
         parts = penalty.estimated(to_go[:, 0].reshape(batches, -1))
         mean_part = mean_weights(to_go, value[np.where(mask[r], states[r], 0)], gamma)
-        found.append(penalty_weights(Parts(parts.own.ravel(), parts.of_mean.ravel()), 0.0, mean_part))
-    return np.stack(found).reshape(len(found), batches, -1, rewards.shape[-1])
+        weights.append(penalty_weights(Parts(parts.own.ravel(), parts.of_mean.ravel()), 0.0, mean_part))
+    return np.stack(weights).reshape(len(weights), batches, -1, rewards.shape[-1])
 
 
 EXPERIMENT: Final = Experiment("gradient-variance", VarianceRow, settings, measure, tasks, SOURCES)

@@ -75,38 +75,39 @@ def linear_figure(rows: Sequence[VarianceRow]) -> Figure:
 
     On the paper's scale ours are hard to see, so that they are shown once more on their own.
     """
-    estimators, measures = _estimators(rows), measures_of(cell.measure for cell in rows)
-    again = estimators[1:][-1:]
-    figure, panels = _panels(3, len(estimators), len(again))
+    estimators = _estimators(rows)
+    measures = measures_of(cell.measure for cell in rows)
+    repeated = estimators[1:][-1:]
+    figure, panels = _panels(3, len(estimators), len(repeated))
     low = [measure for measure in measures if measure not in HIGH]
     first = [measure for measure in FIRST_HIGH if measure in measures]
     views = ((measures, None, "all measures"), (low, None, "the low ones"), ([*low, *first], BEGINNING, "the start"))
-    for row, (shown, end, name) in zip(panels, views, strict=True):
-        for panel, estimator in zip(row, (*estimators, *again), strict=True):
-            _draw(panel, rows, estimator, shown, end=end)
+    for row, (names_shown, end, name) in zip(panels, views, strict=True):
+        for panel, estimator in zip(row, (*estimators, *repeated), strict=True):
+            _draw(panel, rows, estimator, names_shown, end=end)
             panel.set_ylim(bottom=0.0)
             panel.ticklabel_format(axis="y", style="sci", scilimits=(0, 4), useMathText=True)
         row[0].set_ylabel(f"variance of grad D\n{name}")
-    names = [*(NAMES[e] for e in estimators), *(f"{NAMES[e]}, on its own scale" for e in again)]
+    names = [*(NAMES[e] for e in estimators), *(f"{NAMES[e]}, on its own scale" for e in repeated)]
     _finish(figure, panels, "Variance of the gradient while training, linear scales", names)
     return figure
 
 
 def measures_of(names: Iterable[str]) -> list[str]:
     """The measures there are: the paper's in its order, then others."""
-    there = dict.fromkeys(names)
-    return [*(measure for measure in MEASURES if measure in there), *(m for m in there if m not in MEASURES)]
+    present = dict.fromkeys(names)
+    return [*(measure for measure in MEASURES if measure in present), *(m for m in present if m not in MEASURES)]
 
 
 def _estimators(rows: Sequence[VarianceRow]) -> list[str]:
-    there = {cell.estimator for cell in rows}
-    return [estimator for estimator in NAMES if estimator in there]
+    present = {cell.estimator for cell in rows}
+    return [estimator for estimator in NAMES if estimator in present]
 
 
-def _panels(rows: int, columns: int, again: int = 0) -> tuple[Figure, Any]:
-    """Columns that are read on the same axes, and `again` more of them on their own."""
-    figure = Figure(figsize=(4.6 * (columns + again), 2.9 * rows + 1.2), layout="constrained")
-    panels = figure.subplots(rows, columns + again, squeeze=False)
+def _panels(rows: int, columns: int, repeated: int = 0) -> tuple[Figure, Any]:
+    """Columns that are read on the same axes, and `repeated` more of them on their own."""
+    figure = Figure(figsize=(4.6 * (columns + repeated), 2.9 * rows + 1.2), layout="constrained")
+    panels = figure.subplots(rows, columns + repeated, squeeze=False)
     for row in panels:
         for panel in row[1:columns]:
             panel.sharex(row[0])
@@ -119,36 +120,38 @@ def _draw(
     panel: Axes,
     rows: Sequence[VarianceRow],
     estimator: str,
-    shown: Sequence[str],
+    measures: Sequence[str],
     *,
     scaled: bool = False,
     end: int | None = None,
 ) -> None:
-    for measure in shown:
+    for measure in measures:
         line = line_of(rows, measure, estimator)
         if line is None:
             continue
         unit = line.lam**2 if scaled else 1.0
-        chosen = line.at <= (np.inf if end is None else end)
-        at, mean, error = line.at[chosen], unit * line.mean[chosen], unit * line.error[chosen]
+        mask = line.at <= (np.inf if end is None else end)
+        updates = line.at[mask]
+        mean = unit * line.mean[mask]
+        error = unit * line.error[mask]
         colour = _style.LIGHT[_style.place("measure", measure, measures_of(cell.measure for cell in rows))]
-        panel.plot(at, mean, color=colour, linewidth=1.4, label=_style.level_label("measure", measure))
+        panel.plot(updates, mean, color=colour, linewidth=1.4, label=_style.level_label("measure", measure))
         if line.seeds > 1:
             # A band that reaches zero has no place on a logarithmic scale; it ends well below its line.
             panel.fill_between(
-                at, np.maximum(mean - error, 0.1 * mean), mean + error, color=colour, alpha=0.15, linewidth=0
+                updates, np.maximum(mean - error, 0.1 * mean), mean + error, color=colour, alpha=0.15, linewidth=0
             )
     panel.spines[["top", "right"]].set_visible(False)
 
 
 def line_of(rows: Sequence[VarianceRow], measure: str, estimator: str) -> VarianceCurve | None:
     """The mean over seeds, None if there are none; a seed that diverged is left out from there on."""
-    chosen = [cell for cell in rows if (cell.measure, cell.estimator) == (measure, estimator)]
-    if not chosen:
+    cells = [cell for cell in rows if (cell.measure, cell.estimator) == (measure, estimator)]
+    if not cells:
         return None
-    values = np.array([cell.variance for cell in chosen], dtype=np.float64)
+    values = np.array([cell.variance for cell in cells], dtype=np.float64)
     mean, error = _mean_and_error(values)
-    return VarianceCurve(chosen[0].lam, len(chosen), np.array(chosen[0].at, dtype=np.float64), mean, error)
+    return VarianceCurve(cells[0].lam, len(cells), np.array(cells[0].at, dtype=np.float64), mean, error)
 
 
 def _mean_and_error(values: Float[Array, "seeds halts"]) -> tuple[Float[Array, " halts"], Float[Array, " halts"]]:
@@ -190,6 +193,6 @@ def _rows(rows: Sequence[VarianceRow]) -> Iterator[list[str]]:
                 for name in COLUMNS[3:]
             ]
             columns = np.stack([line.mean, line.error, line.lam**2 * line.mean, *others], axis=1)
-            for at, numbers in zip(line.at, columns, strict=True):
-                shown = ["" if np.isnan(x) else f"{x:.6g}" for x in numbers]
-                yield [measure, estimator, f"{line.lam:g}", str(line.seeds), f"{at:.0f}", *shown]
+            for update, numbers in zip(line.at, columns, strict=True):
+                texts = ["" if np.isnan(x) else f"{x:.6g}" for x in numbers]
+                yield [measure, estimator, f"{line.lam:g}", str(line.seeds), f"{update:.0f}", *texts]

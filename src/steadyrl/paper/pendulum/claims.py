@@ -89,7 +89,9 @@ def pendulum(results: StudyResults) -> list[Question]:
         )
 
     question = partial(about_measures, results)
-    mmd, std, iqr = "mean_median_deviation", "standard_deviation", "inter_quantile_range"
+    mmd = "mean_median_deviation"
+    std = "standard_deviation"
+    iqr = "inter_quantile_range"
     return [
         question(
             f"InvertedPendulum: {names(STEADY)} have comparable returns (within {100 * COMPARABLE:g} % of the best)",
@@ -141,10 +143,10 @@ def pendulum(results: StudyResults) -> list[Question]:
 
 def spreads(cell: Cell) -> dict[int, float]:
     """The standard deviation of the risk-averse rate over the second half of training, of each seed."""
-    found = {}
+    by_seed = {}
     for run in ended(cell):
         column = run.column("risk_averse")
         if column is not None and run.config is not None:
             late = column[2.0 * run.columns["update"] > run.config.updates]
-            found[int(run.settings["seed"])] = float(np.nanstd(late)) if late.size else 0.0
-    return found
+            by_seed[int(run.settings["seed"])] = float(np.nanstd(late)) if late.size else 0.0
+    return by_seed
