@@ -10,7 +10,7 @@ is unique; with the batch's q it has a bias that vanishes as n grows.
 Only alpha n of n episodes teach anything, and a tail of equal returns teaches nothing: R - q is 0 while every bad
 episode is as bad as the quantile. `soft_share` is the cure of Greenberg et al. that carries over to any environment
 (their other half, a sampler of hard starts, needs one that can be steered): the level falls linearly from 1 to alpha
-over that share of the updates. Level 1 is the mean, with the best return as its baseline.
+over that share of the updates. Level 1 is the mean, with the best return subtracted from every return.
 """
 
 from collections.abc import Iterator, Mapping

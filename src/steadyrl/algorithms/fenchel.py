@@ -9,8 +9,8 @@ max_y E[2 y R - R^2] + y / lam - y^2, up to a constant. Block by block:
 At the best y, E[R] + 1/(2 lam), the expected step is the gradient of the objective divided by lam.
 
 Choices: `rate_of_estimates` is 2 a, so that 1 puts y at the batch's best; y begins there too; y moves before theta. The
-source draws its answer at random from all iterates, for its proof; here it is the last one, as everywhere. The weight
-has no baseline, and with a small lam, y is large: 2 y R is then the mean's gradient at a rate of b / lam.
+source draws its answer at random from all iterates, for its proof; here it is the last one, as everywhere. Nothing is
+subtracted from the weight, and with a small lam, y is large: 2 y R is then the mean's gradient at a rate of b / lam.
 """
 
 from collections.abc import Iterator, Mapping

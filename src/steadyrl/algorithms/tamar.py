@@ -11,8 +11,8 @@ J and V are the fast scale: for the policy of now they settle at E[R] and Var[R]
 is the exact gradient. So one trajectory is enough and nothing is sampled twice.
 
 Left open by the source: where J and V begin (here: at the first batch's values, for from 0 the first V is the second
-moment and the penalty enormous); one trajectory a step or several (here: the mean over a batch). The weight of z has no
-baseline and grows with the fourth power of the return, and a step before V has followed the policy has a wrong weight.
+moment and the penalty enormous); one trajectory a step or several (here: the mean over a batch). Nothing is subtracted
+from the weight of z, which grows with the fourth power of the return; before V has followed the policy it is wrong.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A policy that does anything: for probes, pictures and baselines."""
+"""A policy that does anything: for probes, pictures and comparisons."""
 
 from typing import Any
 

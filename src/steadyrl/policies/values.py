@@ -1,4 +1,4 @@
-"""The value of an observation as a network: the baseline of REINFORCE, the critic of PPO."""
+"""The value of an observation as a network: what REINFORCE and PPO compare rewards-to-go with."""
 
 from collections.abc import Sequence
 from typing import Any, Final

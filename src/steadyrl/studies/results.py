@@ -29,7 +29,7 @@ FIRST: Final = ("return", "risk_averse", "variability", "length")
 RISK_NEUTRAL: Final = "risk_neutral"
 """Stands in place of a measure for the runs with lam = 0, if one measure alone has such runs."""
 METHOD: Final = "method"
-"""Stands for algorithm and measure together where they are no grid, such as baselines with a measure each."""
+"""Stands for algorithm and measure together where they are no grid, such as competitors with a measure each."""
 LEADING: Final = (METHOD, "measure", "estimator", "algorithm")
 """The fields that others are taken to follow, not the other way round, where both vary together."""
 
