@@ -24,7 +24,7 @@ def tables() -> str:
     )
     parts = [
         "### Of every run\n",
-        _table(["option", "default", "what"], [[_name(o), _text(o.default), o.about] for o in run_options().values()]),
+        _table(["option", "default", "what"], [[_name(o), _said(o), o.about] for o in run_options().values()]),
         "### Of an algorithm\n",
         "`steadyrl train --algorithm NAME --help` shows those of one.\n",
         _table(
@@ -98,6 +98,11 @@ def _kinds(users: list[str]) -> str:
 
 def _name(declared: Option) -> str:
     return "`ENV`" if declared.name == "env" else f"`--{declared.name.replace('_', '-')}`"
+
+
+def _said(option: Option) -> str:
+    """The default, unless its sentence says it."""
+    return "" if "(default:" in option.about else _text(option.default)
 
 
 def _text(default: Any) -> str:

@@ -27,6 +27,9 @@ NAMES: Final = (
     "lunarlander-sweep",
     "pendulum",
     "cheetah",
+    "pendulum-best",
+    "lunarlander-best",
+    "cheetah-best",
     "baselines-lunarlander",
 )
 """Those of `steadyrl.paper.studies.STUDIES`, which is not imported for help."""

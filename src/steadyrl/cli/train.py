@@ -72,7 +72,8 @@ def add_run_options(parser: Parser, arguments: list[str]) -> None:
     for title, options in groups.items():
         group = parser.add_argument_group(title)
         for option in options.values():
-            _add(group, option, f"{option.about}{_default(option.default)}")
+            default = "" if "(default:" in option.about else _default(option.default)
+            _add(group, option, f"{option.about}{default}")
     listed = {name for options in groups.values() for name in options} | {"env"}
     for name, option in all_options().items():  # of other algorithms: read, and refused by name later
         if name not in listed:
@@ -99,6 +100,7 @@ def train(
     from steadyrl.ground.errors import RunFailedError
     from steadyrl.rollouts.workers import WorkerOptions
     from steadyrl.runs import toml, view
+    from steadyrl.runs.build import with_algorithm
     from steadyrl.runs.checks import config_from
     from steadyrl.runs.run import folder_of, train
 
@@ -109,7 +111,7 @@ def train(
         fields["env"] = env
     if texts.get("policy") is None:
         check_import(fields.get("policy"), str(config), allow_import=allow_import, field="policy")
-    run_config = config_from(fields | run_fields(texts))
+    run_config = config_from(with_algorithm(fields | run_fields(texts)))
     path = None if give_up is not None and out is None else folder_of(run_config, out)
     was_done = path is not None and not fresh and (path / "done.json").exists()
     worker_options = options_of(WorkerOptions)
@@ -178,8 +180,8 @@ def _algorithm(arguments: Sequence[str]) -> str:
         if known_arguments.config is not None and known_arguments.config.is_file():
             from steadyrl.runs import toml
 
-            return str(toml.read_file(known_arguments.config).get("algorithm", "reinforce"))
-    return "reinforce"
+            return str(toml.read_file(known_arguments.config).get("algorithm", "ppo"))
+    return "ppo"  # what an environment of one's own most likely gets; a table would get reinforce
 
 
 def _add(parser: Any, option: Option, description: str) -> None:

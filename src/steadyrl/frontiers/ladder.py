@@ -103,7 +103,7 @@ def ladder_study(
         "grid": {"steadiness": rungs},
     }
     study = study_from(plan, NAME, command=command, allow_import=True)
-    if quick:
+    if quick and "updates" not in fields:
         updates = max(1, round(QUICK_SHARE * study.configs[0].updates))
         study = study_from(plan, NAME, updates=updates, command=command, allow_import=True)
     return study

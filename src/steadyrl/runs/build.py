@@ -1,7 +1,10 @@
 """From a config to what it names: environments, collector, learner."""
 
 import dataclasses
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import cache
 from typing import Any
 
 import gymnasium as gym
@@ -20,7 +23,7 @@ from steadyrl.policies import RandomPolicy
 from steadyrl.rollouts import Collector, EpisodeError
 from steadyrl.rollouts.sources import Registered
 from steadyrl.rollouts.workers import WorkerOptions
-from steadyrl.runs.config import RunConfig
+from steadyrl.runs.config import RunConfig, RunOptions
 
 MakeEnv = Callable[[], Any]
 """Makes an environment, or a vector environment."""
@@ -37,6 +40,37 @@ def maker(config: RunConfig) -> MakeEnv:
         cure = "give it again: train(env=...), load(..., env=...)"
         raise BadInputError(f"env = {config.env}: was made by a function in Python, which no file holds: {cure}")
     return Registered(config.env, config.env_options)
+
+
+def with_algorithm(fields: Mapping[str, Any], make: MakeEnv | None = None) -> dict[str, Any]:
+    """The fields of a run, with an algorithm if they name none: reinforce if a table learns, and else ppo.
+
+    `make` makes the environment, unless they have its id. One that cannot be made is left for others to complain of.
+    """
+    env, policy = fields.get("env"), fields.get("policy", RunOptions.policy)
+    if "algorithm" in fields or not isinstance(env, str):
+        return dict(fields)
+    try:
+        if make is None:
+            kind = _kind(env, json.dumps(fields.get("env_options", {}), sort_keys=True), policy)
+        else:
+            kind = _kind_in(make, policy)
+    except BREAKDOWNS:
+        return dict(fields)
+    return {**fields, "algorithm": "reinforce" if kind == "table" else "ppo"}
+
+
+@cache
+def _kind(env: str, options: str, policy: str) -> Kind:
+    """Which kind of actor an environment gets; a study asks thousands of times."""
+    return _kind_in(Registered(env, json.loads(options)), policy)
+
+
+def _kind_in(make: MakeEnv, policy: str) -> Kind:
+    with closing(make()) as env:
+        if isinstance(env, gym.vector.VectorEnv):
+            return kind_of(policy, env.single_observation_space, env.single_action_space)
+        return kind_of(policy, env.observation_space, env.action_space)
 
 
 def check_env(config: RunConfig, make: MakeEnv, collector: Collector, workers: int = 1) -> None:

@@ -34,7 +34,11 @@ class RunOptions:
     backend: Literal["auto", "gymnasium"] = option(
         "auto", "what steps the environments: auto is the fastest that plays the same episodes"
     )
-    algorithm: str = option("reinforce", "reinforce (Algorithm 1 of the paper), ppo (Algorithm 2), or a competitor")
+    algorithm: str = option(
+        "reinforce",
+        "reinforce (Algorithm 1 of the paper), ppo (Algorithm 2), or a competitor (default: ppo for a network, "
+        "reinforce for a table)",
+    )
     policy: str = option(
         "auto",
         "auto: a table if observations and actions are Discrete, else a network; tabular; network; or module:Class, a "

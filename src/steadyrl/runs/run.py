@@ -31,6 +31,7 @@ from steadyrl.runs.build import (
     make_collector,
     make_learner,
     maker,
+    with_algorithm,
     worker_options,
 )
 from steadyrl.runs.callback import Callback, Callbacks
@@ -150,7 +151,8 @@ def train(
     changes = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
     if isinstance(changes.get("policy"), type):
         changes["policy"] = _path_of(changes["policy"])
-    config = config_from(changes if config is None else {**config.to_dict(), **changes})
+    make_own = env if callable(env) else None
+    config = config_from(with_algorithm(changes, make_own) if config is None else {**config.to_dict(), **changes})
     check_arguments(env, config, hours, callbacks)
     working_folder = Path.cwd()  # an environment may change it
     out = None if out is None else working_folder / out

@@ -29,6 +29,7 @@ from typing import Any, Final
 from steadyrl.ground.errors import BadInputError
 from steadyrl.ground.files import check_entries, on_disk, write_atomically
 from steadyrl.ground.option import shown
+from steadyrl.runs.build import with_algorithm
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, RunOptions, algorithm_options, config_hash
 from steadyrl.runs.maze_group import MAZE
@@ -135,7 +136,10 @@ def study_from(
         place = f"{name}, case {number}" if "cases" in plan else name
         for fields in _combinations({**grid, **own, **overrides}, place):
             with _at(place):
-                config = config_from(_applicable(merged(merged(fixed, fields), change), overrides))
+                whole = merged(merged(fixed, fields), change)
+                if allow_import or ":" not in str(whole.get("env")):
+                    whole = with_algorithm(whole)
+                config = config_from(_applicable(whole, overrides))
                 _check(config, allow_import=allow_import)
             configs[config_hash(config)] = config
     if overrides and not any(config.estimator for config in configs.values()):
