@@ -5,7 +5,7 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -148,11 +148,7 @@ def train(
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
     env = _not_made(env)
-    changes = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
-    if isinstance(changes.get("policy"), type):
-        changes["policy"] = _path_of(changes["policy"])
-    make_own = env if callable(env) else None
-    config = config_from(with_algorithm(changes, make_own) if config is None else {**config.to_dict(), **changes})
+    config = _whole_config(env, config, fields)
     check_arguments(env, config, hours, callbacks)
     working_folder = Path.cwd()  # an environment may change it
     out = None if out is None else working_folder / out
@@ -204,6 +200,16 @@ def train(
 
 def _mean_return(run: Run, seed: int) -> float:
     return float(run.evaluate(EPISODES, seed).returns.mean())
+
+
+def _whole_config(env: Any, config: RunConfig | None, fields: Mapping[str, Any]) -> RunConfig:
+    """The config that a call asks for, with an algorithm if it names none (or a BadInputError)."""
+    changes = dict(fields) if env is None else {**fields, "env": env if isinstance(env, str) else env_name(env)}
+    if isinstance(changes.get("policy"), type):
+        changes["policy"] = _path_of(changes["policy"])
+    if config is not None:
+        return config_from({**config.to_dict(), **changes})
+    return config_from(with_algorithm(changes, env if callable(env) else None))
 
 
 def check_arguments(env: Any, config: RunConfig, hours: Any, callbacks: Any) -> None:
