@@ -4,12 +4,15 @@ import hashlib
 import json
 import math
 import pickle
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from steadyrl import algorithms, measures
+from steadyrl.algorithms import registry
+from steadyrl.ground.option import option
 from steadyrl.runs import BadInputError, RunConfig, check, config_hash, from_toml, to_toml
 from steadyrl.runs.checks import config_from, known_options, problems
 from steadyrl.runs.config import all_options
@@ -227,3 +230,27 @@ def test_a_field_of_nobody_is_an_error_and_a_config_does_not_change():
         config.lam = 2.0
     assert pickle.loads(pickle.dumps(config)) == config
     assert {config: 1}[RunConfig("x")] == 1
+
+
+class WithLaterOption(algorithms.get("risk-neutral-reinforce")):
+    """As if an option had come when there were runs already."""
+
+    name = "with-later-option"
+
+    @dataclass(frozen=True)
+    class Options(algorithms.get("risk-neutral-reinforce").Options):
+        """One more."""
+
+        extra: int = option(3, "something new", later=True)
+
+
+def test_an_option_that_came_later_makes_no_other_run_of_those_without_it(monkeypatch):
+    monkeypatch.setattr(registry, "_algorithms", dict(registry._algorithms))
+    algorithms.register(WithLaterOption)
+    plain, same, other = (
+        RunConfig("steadyrl/Maze-v0", algorithm="with-later-option", **fields)
+        for fields in ({}, {"extra": 3}, {"extra": 4})
+    )
+    assert "extra" not in plain.to_dict()
+    assert config_hash(plain) == config_hash(same) != config_hash(other)
+    assert (plain.extra, other.extra, RunConfig(**other.to_dict()).extra) == (3, 4, 4)

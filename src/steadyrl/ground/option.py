@@ -35,6 +35,10 @@ class Option:
     least: float | None = None
     above: float | None = None
     most: float | None = None
+    later: bool = False
+    """Did it come when there were runs already? At its default it is neither written nor hashed: they stay the same runs.
+
+    Its default can never change."""
 
     @cached_property  # a study asks for it a million times
     def is_table(self) -> bool:
@@ -86,10 +90,16 @@ class Option:
 
 
 def option(
-    default: Any, about: str, *, least: float | None = None, above: float | None = None, most: float | None = None
+    default: Any,
+    about: str,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    later: bool = False,
 ) -> Any:
     """A field of a frozen dataclass of options."""
-    metadata = {"about": about, "least": least, "above": above, "most": most}
+    metadata = {"about": about, "least": least, "above": above, "most": most, "later": later}
     if isinstance(default, Mapping):
         return dataclasses.field(default_factory=lambda: dict(default), metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)

@@ -111,8 +111,13 @@ class RunConfig:
         return _from_fields, (self.to_dict(),)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as JSON has them."""
-        return {name: plain(value) for name, value in self._fields.items()}
+        """The fields as JSON has them; an option that came later (`Option.later`) is left out at its default."""
+        options, _ = _layout(algorithms.get(self._fields["algorithm"]))
+        return {
+            name: plain(value)
+            for name, value in self._fields.items()
+            if not (options[name].later and value == options[name].default)
+        }
 
     def replace(self, **changes: Any) -> "RunConfig":
         """The same with other fields; with another algorithm, only what both have is kept."""
