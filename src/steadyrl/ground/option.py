@@ -36,7 +36,7 @@ class Option:
     above: float | None = None
     most: float | None = None
     later: bool = False
-    """Did it come when there were runs already? At its default it is neither written nor hashed: they stay the same runs.
+    """Did it come when there were runs already? At its default it is not written nor hashed: they stay the same runs.
 
     Its default can never change."""
 
