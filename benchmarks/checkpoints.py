@@ -36,7 +36,10 @@ def timed(function, spent):
 
 def measured(fields):
     """Seconds in all, and of each checkpoint and of the end."""
-    writes, ends, write, finish = [], [], Record.write, folder.finish
+    writes = []
+    ends = []
+    write = Record.write
+    finish = folder.finish
     Record.write, folder.finish = timed(write, writes), timed(finish, ends)
     try:
         with tempfile.TemporaryDirectory() as out:

@@ -41,7 +41,9 @@ BUDGETS = {
     "HalfCheetah-v5": 500_000,
 }
 """Steps of each environment."""
-OURS, THEIRS, TUNED = "steadyrl", "Stable-Baselines3", "Stable-Baselines3, tuned"
+OURS = "steadyrl"
+THEIRS = "Stable-Baselines3"
+TUNED = "Stable-Baselines3, tuned"
 
 
 def falling(start):

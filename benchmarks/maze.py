@@ -33,7 +33,11 @@ from steadyrl.runs import RunConfig, train
 from steadyrl.runs.together import train_together
 from steadyrl.runs.view import Quiet
 
-N, GAMMA, LAM, POLICY_RATE, VALUE_RATE = 50, 0.999, 1.0, 1e-3, 1e-2
+N = 50
+GAMMA = 0.999
+LAM = 1.0
+POLICY_RATE = 1e-3
+VALUE_RATE = 1e-2
 
 
 def ours(updates, runs):
@@ -53,7 +57,9 @@ def in_memory(updates, runs):
     """The same without folders: what a loop of one's own gets."""
     options, rates = ReinforceOptions(lam=LAM, gamma=GAMMA), TableOptions(POLICY_RATE, VALUE_RATE, optimiser="sgd")
     in_step = InStep([Reinforce(TableActor(36, 4, rates), options) for _ in range(runs)])
-    compiled, steps, seeds = CompiledMaze(maze_spec(), NOISES["uniform"]), 0, list(range(runs))
+    compiled = CompiledMaze(maze_spec(), NOISES["uniform"])
+    steps = 0
+    seeds = list(range(runs))
     e = None
     for k in range(updates):
         policies = in_step.policies()
@@ -75,7 +81,9 @@ def gymnasium_loop(updates):
     """The same through Gymnasium's interface and NumPy, as most people write it."""
     env = gym.make("steadyrl/Maze-v0", noise="uniform")
     rng = np.random.default_rng(0)
-    theta, value, steps = np.zeros((36, 4)), np.zeros(36), 0
+    theta = np.zeros((36, 4))
+    value = np.zeros(36)
+    steps = 0
     for _ in range(updates):
         policy, episodes = softmax(theta), []
         for _ in range(N):
@@ -107,9 +115,13 @@ def plain_python(updates):
         for i in range(N):
             key = streams.key(0, streams.ACTIONS, k, i)
             noise = streams.key(streams.key(0, streams.ENVIRONMENT, k, i) >> 32, streams.REWARD_NOISE)
-            s, episode, drawn = spec.start, [], 0
+            s = spec.start
+            episode = []
+            drawn = 0
             while len(episode) < spec.max_steps:
-                u, a, running = streams.uniform(key, len(episode)), 0, policy[s][0]
+                u = streams.uniform(key, len(episode))
+                a = 0
+                running = policy[s][0]
                 while a < 3 and running <= u:
                     a += 1
                     running += policy[s][a]
@@ -190,12 +202,16 @@ def main():
         lists = max(rate(plain_python, 5) for _ in range(3))
         loop = max(rate(gymnasium_loop, 2) for _ in range(2))
         for runs in (1, 10, 20, 40):
-            study, memory, theirs = [], [], []
+            study = []
+            memory = []
+            theirs = []
             for _ in range(3):
                 study.append(rate(ours, updates, runs))
                 memory.append(rate(in_memory, updates, runs))
                 theirs.append(rate(c_loop, updates, runs) if program else math.nan)
-            a, b, c = max(study), max(memory), max(theirs)
+            a = max(study)
+            b = max(memory)
+            c = max(theirs)
             print(f"| {runs} | {a / c:.2f} | {b / c:.2f} | {a / loop:.0f} | {a / lists:.0f} |", flush=True)
         if program:
             (a, x), (b, y) = ours(50, 10), c_loop(50, 10)

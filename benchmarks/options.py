@@ -57,7 +57,9 @@ def spread(gradients):
 
 def ratio(some, others):
     """Ratio of the variances of two gradients on the same batches, with its standard error."""
-    k, a, b = len(some), spread(some), spread(others)
+    k = len(some)
+    a = spread(some)
+    b = spread(others)
     without = (a.sum() - k / (k - 1) * a) / (b.sum() - k / (k - 1) * b)
     error = np.sqrt((k - 1) / k * ((without - without.mean()) ** 2).sum())
     return f"{a.sum() / b.sum():.2f} ± {error:.2f}"
@@ -73,7 +75,12 @@ def penalty_parts(gamma, batch, values, penalty):
 
 def compare(label, learner, collector, size):
     """A row: what b explains of c, and the variances with b over those without, at the policy of now."""
-    plain, centred, update, update_centred, left, whole = [], [], [], [], 0.0, 0.0
+    plain = []
+    centred = []
+    update = []
+    update_centred = []
+    left = 0.0
+    whole = 0.0
     actor, penalty = learner.actor, learner.penalty
     for k in range(size["batches"]):
         batch = collector.collect(learner.policy, size["n"], FRESH, k)
@@ -161,7 +168,9 @@ def maze_unit_free(size):
             for lam in (0.5, 1.0, 2.0, 3.0)
         ]
         for name, options, policy_rate in forms:
-            rates, cells, used = TableOptions(policy_rate, 10 * policy_rate), [], []
+            rates = TableOptions(policy_rate, 10 * policy_rate)
+            cells = []
+            used = []
             for noise in NOISES:
                 ends = np.array(
                     [maze_run(maze_learner(options, rates), noise, size, seed) for seed in range(size["seeds"])]

@@ -37,7 +37,10 @@ class Domain:
     """A domain of ours, Gymnasium's environment below it, and n episodes' worth of slots for both."""
 
     def __init__(self, name, base, kind, n, target, feedback=None):
-        self.name, self.n, self.target, self.feedback = name, n, target, feedback
+        self.name = name
+        self.n = n
+        self.target = target
+        self.feedback = feedback
         self.env = self.make()
         self.limit = self.env.get_wrapper_attr("_max_episode_steps")
         self.lean = kind.of(self.env, n)
@@ -61,7 +64,9 @@ class Domain:
 
     def step_ours(self, stepper):
         """CPU seconds a step of n whole episodes, only live ones stepped."""
-        start, steps, slots = time.process_time(), 0, np.arange(self.n)
+        start = time.process_time()
+        steps = 0
+        slots = np.arange(self.n)
         observations = np.stack([stepper.reset(k, k) for k in range(self.n)])
         t = 0
         while slots.size:
@@ -75,7 +80,10 @@ class Domain:
     def step_sync(self, steps):
         """CPU seconds a step of as many steps with SyncVectorEnv, which begins a new episode where one has ended."""
         every = np.arange(self.n)
-        start, done, t, over = time.process_time(), 0, 0, np.zeros(self.n, dtype=bool)
+        start = time.process_time()
+        done = 0
+        t = 0
+        over = np.zeros(self.n, dtype=bool)
         observations, _ = self.sync.reset(seed=0)
         while done < steps:
             observations, _, terminated, truncated, _ = self.sync.step(self.actions(t, observations, every))
@@ -123,7 +131,9 @@ def stepping(domains, repetitions):
     print("\n## Stepping: times as fast as\n\n| domain | episodes | SyncVectorEnv | our plain stepper | target |")
     print("|---|---|---|---|---|")
     for domain in domains:
-        lean, plain, sync = [], [], []
+        lean = []
+        plain = []
+        sync = []
         for _ in range(repetitions):
             seconds, steps = domain.step_ours(domain.lean)
             lean.append(seconds)

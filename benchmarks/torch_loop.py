@@ -32,7 +32,9 @@ class TorchLoop:
     """One iteration at a time: n whole episodes, then an update; `live_only` steps no episode that is over."""
 
     def __init__(self, make, n, hidden, gamma, rate, live_only):
-        self.n, self.gamma, self.live_only = n, gamma, live_only
+        self.n = n
+        self.gamma = gamma
+        self.live_only = live_only
         self.envs = gym.vector.SyncVectorEnv([make] * n)
         self.single = self.envs.envs
         seen, done = self.envs.single_observation_space.shape[0], int(self.envs.single_action_space.n)
@@ -52,7 +54,10 @@ class TorchLoop:
 
     def play_all(self, seed):
         """The first episode of each environment; all are stepped until the last of these is over."""
-        seen, chosen, paid, lengths = [], [], [], np.zeros(self.n, dtype=int)
+        seen = []
+        chosen = []
+        paid = []
+        lengths = np.zeros(self.n, dtype=int)
         observations, _ = self.envs.reset(seed=seed)
         live = np.ones(self.n, dtype=bool)
         while live.any():
@@ -64,7 +69,9 @@ class TorchLoop:
             paid.append(torch.tensor(rewards, dtype=torch.float32))
             lengths += live
             live &= ~(terminated | truncated)
-        seen, chosen, paid = torch.stack(seen, 1), torch.stack(chosen, 1), torch.stack(paid, 1)
+        seen = torch.stack(seen, 1)
+        chosen = torch.stack(chosen, 1)
+        paid = torch.stack(paid, 1)
         return [(seen[i, :t], chosen[i, :t], paid[i, :t]) for i, t in enumerate(lengths.tolist())]
 
     def play_live(self, seed):

@@ -77,7 +77,9 @@ class Vector:
         self.over = np.zeros(MANY, dtype=bool)
 
     def steps_a_second(self, n):
-        began, steps, actions = time.perf_counter(), 0, np.zeros(MANY, dtype=np.int64)
+        began = time.perf_counter()
+        steps = 0
+        actions = np.zeros(MANY, dtype=np.int64)
         while steps < 50 * n:
             if self.theirs:  # begins a new episode within the step
                 self.env.step(actions)

@@ -69,12 +69,12 @@ def table(markdown: str) -> list[list[str]]:
 @cache
 def cells(study: str) -> dict[str, dict[tuple, dict[str, dict[str, str]]]]:
     """Of each algorithm its cells in the order of the file, by all that varies: the rows by metric."""
-    found: dict[str, dict[tuple, dict[str, dict[str, str]]]] = {}
+    by_case: dict[str, dict[tuple, dict[str, dict[str, str]]]] = {}
     with (ROOT / "results" / study / "cells.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             fields = tuple(value for key, value in row.items() if key not in MEASURED and not key.startswith("median"))
-            found.setdefault(row["algorithm"], {}).setdefault(fields, {})[row["metric"]] = row
-    return found
+            by_case.setdefault(row["algorithm"], {}).setdefault(fields, {})[row["metric"]] = row
+    return by_case
 
 
 MEASURED = {
@@ -96,12 +96,12 @@ def chosen(study: str, row: dict[str, str]) -> list[str]:
     """
     algorithm = row["algorithm"]
     own = own_options(algorithm) | {"policy_rate"}
-    found = [f"{word} {row[field]}" for field, word in WORDS.items() if field in own and row.get(field)]
+    parts = [f"{word} {row[field]}" for field, word in WORDS.items() if field in own and row.get(field)]
     if algorithm in OURS:
-        found.append(MEASURES[row.get("measure") or preset(study)["run"]["measure"]])
+        parts.append(MEASURES[row.get("measure") or preset(study)["run"]["measure"]])
     if row.get("penalty_baseline") == "true":
-        found.append("learned baseline of c")
-    return sorted(part for part in found if part != "softened over 0")
+        parts.append("learned baseline of c")
+    return sorted(part for part in parts if part != "softened over 0")
 
 
 def parts(settings: str) -> list[str]:
@@ -141,11 +141,11 @@ def default(algorithm: str, option: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_options_are_those_of_the_code_with_their_defaults(name):
-    shown = {row[0].strip("`"): row[1] for row in table(section(name, "Options"))}
-    assert set(shown) == set().union(*map(own_options, algorithms(name)))
-    for option, found in shown.items():
+    options = {row[0].strip("`"): row[1] for row in table(section(name, "Options"))}
+    assert set(options) == set().union(*map(own_options, algorithms(name)))
+    for option, text in options.items():
         defaults = [default(algorithm, option) for algorithm in algorithms(name) if option in own_options(algorithm)]
-        assert found == " or ".join(dict.fromkeys(defaults)), option
+        assert text == " or ".join(dict.fromkeys(defaults)), option
 
 
 @pytest.mark.parametrize("algorithm", [*NEUTRAL, *COMPETITORS])
@@ -181,8 +181,8 @@ def test_the_overview_of_the_maze_has_every_case_best_first():
             noise = metrics["return"]["env_options.noise"]
             settings = tuple(chosen("baselines", metrics["return"]))
             case = (algorithm, settings, *(field for field in fields if field != noise))
-            found = means.setdefault(case, {})
-            found["risk_averse", noise], found["return", noise] = (
+            means_by_noise = means.setdefault(case, {})
+            means_by_noise["risk_averse", noise], means_by_noise["return", noise] = (
                 told(metrics["risk_averse"], 2)[0],
                 told(metrics["return"], 1)[0],
             )
@@ -255,5 +255,5 @@ def test_the_commands_are_accepted(command, tmp_path, monkeypatch):
 
 
 def test_the_python_of_the_overview_gives_what_it_shows():
-    found = [pair for kind, block in FENCE.findall(overview()) if kind == "python" for pair in run_python(block, {})]
-    assert found == [("True", "True")]
+    pairs = [pair for kind, block in FENCE.findall(overview()) if kind == "python" for pair in run_python(block, {})]
+    assert pairs == [("True", "True")]

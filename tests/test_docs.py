@@ -47,14 +47,14 @@ def run_python(source: str, namespace: dict[str, Any]) -> list[tuple[str, str]]:
     lines = source.splitlines()
     statements = ast.parse(source).body
     ends = [*(s.lineno - 1 for s in statements[1:]), len(lines)]
-    found = []
+    pairs = []
     for statement, end in zip(statements, ends, strict=True):
         last = statement.end_lineno or statement.lineno
-        shown = [match[1].strip() for line in lines[last - 1 : end] if (match := SHOWN.search(line))]
+        comments = [match[1].strip() for line in lines[last - 1 : end] if (match := SHOWN.search(line))]
         printed = _run(statement, namespace)
-        if shown:
-            found.append(("\n".join(shown), "\n".join(line.strip() for line in printed.strip().splitlines())))
-    return found
+        if comments:
+            pairs.append(("\n".join(comments), "\n".join(line.strip() for line in printed.strip().splitlines())))
+    return pairs
 
 
 def _run(statement: ast.stmt, namespace: dict[str, Any]) -> str:
@@ -79,18 +79,20 @@ def run_session(source: str, namespace: dict[str, Any]) -> list[tuple[str, str]]
 
 def run_commands(source: str, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str]]:
     """Each `$ steadyrl ...` and what is shown below it; `...` stands for anything. Other commands only explain."""
-    found = []
+    pairs = []
     for part in re.split(r"^\$ ", source, flags=re.MULTILINE)[1:]:
-        command, _, shown = part.partition("\n")
+        command, _, output_shown = part.partition("\n")
         words = shlex.split(command)
         if words[0] == "steadyrl" and words[1] not in SLOW and not set(words) & {"|", "<", ">"}:
             capsys.readouterr()
             main(words[1:])
             captured = capsys.readouterr()
             printed = "\n".join(line.rstrip() for line in (captured.out + captured.err).splitlines())
-            same = doctest.OutputChecker().check_output(f"{shown.strip()}\n", f"{printed.strip()}\n", doctest.ELLIPSIS)
-            found.append(("", "" if same else f"$ {command}\n{printed}"))
-    return found
+            same = doctest.OutputChecker().check_output(
+                f"{output_shown.strip()}\n", f"{printed.strip()}\n", doctest.ELLIPSIS
+            )
+            pairs.append(("", "" if same else f"$ {command}\n{printed}"))
+    return pairs
 
 
 @pytest.mark.parametrize("page", RUN)
@@ -98,16 +100,16 @@ def test_the_code_on_a_page_gives_what_the_page_shows(page, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     namespace: dict[str, Any] = {"__name__": "__page__"}
-    found = []
+    pairs = []
     for language, source in FENCE.findall(text(page)):
         if language == "python":
-            found += run_python(source, namespace)
+            pairs += run_python(source, namespace)
         elif language == "pycon":
-            found += run_session(source, namespace)
+            pairs += run_session(source, namespace)
         elif language == "console":
-            found += run_commands(source, capsys)
-    assert [shown for shown, _ in found] == [printed for _, printed in found]
-    assert found
+            pairs += run_commands(source, capsys)
+    assert [on_page for on_page, _ in pairs] == [printed for _, printed in pairs]
+    assert pairs
 
 
 def test_every_shown_output_is_looked_at():
@@ -154,9 +156,9 @@ def test_every_page_is_in_the_navigation():
 
 
 def test_the_first_page_links_to_every_other_one():
-    found = set(links(DOCS / "index.md"))
+    targets = set(links(DOCS / "index.md"))
     others = {page.relative_to(DOCS).as_posix() for page in PAGES} - {"index.md"}
-    assert sorted(others - found) == [], "add them to the table at the end of docs/index.md"
+    assert sorted(others - targets) == [], "add them to the table at the end of docs/index.md"
 
 
 def test_the_settings_name_no_address_to_fetch_from():
@@ -176,13 +178,13 @@ DOTTED = re.compile(rf"`(?:steadyrl\.)?((?:{'|'.join(MODULES)})(?:\.\w+)+)(?:\([
 
 
 def resolve(name: str) -> Any:
-    found: Any = importlib.import_module("steadyrl")
+    thing: Any = importlib.import_module("steadyrl")
     for part in name.split("."):
         try:
-            found = getattr(found, part)
+            thing = getattr(thing, part)
         except AttributeError:
-            found = importlib.import_module(f"{found.__name__}.{part}")
-    return found
+            thing = importlib.import_module(f"{thing.__name__}.{part}")
+    return thing
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -226,8 +228,8 @@ def test_every_exit_code_is_on_the_pages_that_list_them():
 
 def test_the_verdicts_shown_are_those_of_the_study():
     claims = (ROOT / "results" / "estimators" / "claims.md").read_text(encoding="utf-8")
-    shown = text("command-line").partition("# Is it unbiased?")[2].partition("\n...")[0]
-    assert shown in claims
+    paragraph = text("command-line").partition("# Is it unbiased?")[2].partition("\n...")[0]
+    assert paragraph in claims
 
 
 # Measures and numbers
@@ -259,12 +261,12 @@ def test_the_findings_are_those_of_the_study():
 
 def cells() -> dict[tuple[str, str, int], dict[str, dict[str, float]]]:
     """By (measure, law, n): the numbers of each estimator."""
-    found: dict[tuple[str, str, int], dict[str, dict[str, float]]] = {}
+    by_case: dict[tuple[str, str, int], dict[str, dict[str, float]]] = {}
     with (ROOT / "results" / "estimators" / "table.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             numbers = {k: float(row[k]) for k in ("bias_percent", "variance", "rmse_percent")}
-            found.setdefault((row["measure"], row["law"], int(row["n"])), {})[row["estimator"]] = numbers
-    return found
+            by_case.setdefault((row["measure"], row["law"], int(row["n"])), {})[row["estimator"]] = numbers
+    return by_case
 
 
 def lost() -> list[str]:
@@ -287,18 +289,18 @@ def test_the_page_lists_every_case_where_the_papers_estimator_has_the_smaller_er
 
 
 def test_the_counts_on_the_page_are_those_of_the_study():
-    found = list(cells().values())
+    all_cells = list(cells().values())
     better = {
         "the paper's estimator has the smaller error": sum(
-            _less(c, "paper", "influence", "rmse_percent") for c in found
+            _less(c, "paper", "influence", "rmse_percent") for c in all_cells
         ),
-        "the smaller variance": sum(_less(c, "paper", "influence", "variance") for c in found),
-        "the smaller bias, as estimated,": sum(_less(c, "influence", "paper", "bias_percent") for c in found),
-        "a smaller error than `influence`": sum(_less(c, "jackknife", "influence", "rmse_percent") for c in found),
+        "the smaller variance": sum(_less(c, "paper", "influence", "variance") for c in all_cells),
+        "the smaller bias, as estimated,": sum(_less(c, "influence", "paper", "bias_percent") for c in all_cells),
+        "a smaller error than `influence`": sum(_less(c, "jackknife", "influence", "rmse_percent") for c in all_cells),
     }
     for what, count in better.items():
         sentence = next(s for s in re.split(r"[.:]\s", text("estimators")) if what in s)
-        assert f"{count} of {len(found)}" in sentence, what
+        assert f"{count} of {len(all_cells)}" in sentence, what
 
 
 def _less(cell: dict[str, dict[str, float]], one: str, other: str, number: str) -> bool:

@@ -490,7 +490,9 @@ def test_16_with_an_atom_at_the_median_the_conditional_formula_fails_and_the_inf
     p = np.array([0.15, 0.7, 0.15])
     score, b = np.array([-0.7, 0.3, -0.7]), x[2]
     exact = derivative(lambda theta: measures.mean_median_deviation(x, p * np.exp(theta * score)))
-    q, low, high = x[1], x <= x[1], x >= x[1]
+    q = x[1]
+    low = x <= x[1]
+    high = x >= x[1]
     printed = 0.5 * np.average(score * (2.0 * q - x - b), weights=p * low) - 0.5 * np.average(
         score * (b - x), weights=p * high
     )
@@ -636,7 +638,9 @@ def test_slip_mean_plus_semi_deviation_is_monotone_upside(xy):
 
 
 def test_slip_mean_plus_semi_deviation_is_not_monotone_downside():
-    x, y, p = np.array([-1.0, 0.0]), np.array([0.0, 0.0]), np.array([0.1, 0.9])
+    x = np.array([-1.0, 0.0])
+    y = np.array([0.0, 0.0])
+    p = np.array([0.1, 0.9])
 
     def rho(sample: np.ndarray) -> float:
         return measures.mean(sample, p) + measures.semi_standard_deviation(sample, p)

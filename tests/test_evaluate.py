@@ -18,14 +18,14 @@ SKEWED = np.sort(np.random.default_rng(7).exponential(size=80))
 
 def scipy_interval(statistic, returns, resamples, seed):
     """SciPy draws the same indices from the same generator, so only the acceleration can differ."""
-    found = stats.bootstrap(
+    interval = stats.bootstrap(
         (returns,),
         lambda x, axis: statistic(x),
         n_resamples=resamples,
         method="BCa",
         rng=np.random.default_rng(seed),
     )
-    return found.confidence_interval
+    return interval.confidence_interval
 
 
 @pytest.mark.parametrize("name", ["mean", "gini_deviation", "variance"])
@@ -74,12 +74,12 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     """Over 4000 repetitions they hold the mean 0.94 and the Gini deviation 0.93 of the time, at this n."""
     rng = np.random.default_rng(2)
     truth = {"mean": 0.0, "gini_deviation": 1.0 / math.sqrt(math.pi)}
-    held = dict.fromkeys(truth, 0)
+    hits = dict.fromkeys(truth, 0)
     for repetition in range(300):
         summary = evaluate.summary(rng.normal(size=50), resamples=500, seed=repetition)
         for name, value in truth.items():
-            held[name] += summary[name].low <= value <= summary[name].high
-    for name, count in held.items():
+            hits[name] += summary[name].low <= value <= summary[name].high
+    for name, count in hits.items():
         assert 0.90 <= count / 300 <= 0.98, name
 
 
@@ -149,11 +149,11 @@ def test_a_level_beyond_the_pole_of_the_formula_is_its_limit():
 
 
 def test_progress_is_told_how_many_resamples_are_done():
-    told = []
-    evaluate.summary(np.arange(evaluate.CHUNK // 3), resamples=40, confidence=0.9, progress=told.append)
-    assert told[0] == 3
-    assert told[-1] == 40
-    assert told == sorted(told)
+    calls = []
+    evaluate.summary(np.arange(evaluate.CHUNK // 3), resamples=40, confidence=0.9, progress=calls.append)
+    assert calls[0] == 3
+    assert calls[-1] == 40
+    assert calls == sorted(calls)
 
 
 def test_memory_stays_bounded_for_many_returns():
@@ -237,8 +237,8 @@ json.dump([vars(summary["own_variance"]), vars(summary["smallest_gap"])], sys.st
 def own_rows():
     """Rows of measures registered in another process: there is no way to take a measure back."""
     command = [sys.executable, "-c", OWN_MEASURES]
-    done = subprocess.run(command, input=json.dumps(list(SKEWED)), capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    process = subprocess.run(command, input=json.dumps(list(SKEWED)), capture_output=True, text=True, check=True)
+    return json.loads(process.stdout)
 
 
 def test_a_measure_without_influence_function_or_degree_has_the_jackknife_interval_of_scipy(own_rows):

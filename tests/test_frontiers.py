@@ -28,14 +28,14 @@ def enumerated(problem, policy):
     """Return and probability of every sequence of chances."""
     rows = []
     for sequence in product(range(len(problem.chances)), repeat=problem.horizon):
-        state, units, p = problem.start, 0, 1.0
+        state = problem.start
+        units = 0
+        p = 1.0
         for t, k in enumerate(sequence):
             a = policy[t, state]
-            units, p, state = (
-                units + problem.earned[state, a, k],
-                p * problem.chances[k],
-                problem.following[state, a, k],
-            )
+            units = units + problem.earned[state, a, k]
+            p = p * problem.chances[k]
+            state = problem.following[state, a, k]
         rows.append((problem.unit * units, p))
     return np.array(rows).T
 
@@ -109,7 +109,9 @@ def test_action_values_are_the_slope_of_the_objective_towards_another_action(tin
 def test_an_environment_plays_the_law_of_its_problem(name):
     problem = PROBLEMS[name]
     policy = list(problem.family())[len(list(problem.family())) // 2]
-    law, returns, episodes = frontiers.law(problem, policy), problem.returns, 3000
+    law = frontiers.law(problem, policy)
+    returns = problem.returns
+    episodes = 3000
     x = played(name, policy, episodes)
     mean, deviation = returns @ law, frontiers.variability("standard_deviation", returns, law)
     assert abs(x.mean() - mean) < 4 * deviation / np.sqrt(episodes)

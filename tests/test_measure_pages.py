@@ -40,16 +40,16 @@ def results(path: str) -> list[dict[str, str]]:
 
 def table(name: str, first: str) -> list[list[str]]:
     """The rows of the one table of the page whose header begins with these words, as cells."""
-    found = re.findall(rf"^{re.escape(first)}.*\n\|[-|]+\n((?:\|.*\n)+)", text(name), flags=re.MULTILINE)
-    assert len(found) == 1, first
-    return [[cell.strip() for cell in row.strip("|").split("|")] for row in found[0].splitlines()]
+    tables = re.findall(rf"^{re.escape(first)}.*\n\|[-|]+\n((?:\|.*\n)+)", text(name), flags=re.MULTILINE)
+    assert len(tables) == 1, first
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in tables[0].splitlines()]
 
 
 def same(printed: str, *values: float) -> bool:
     """Are these the numbers in a cell, to the digits it has?"""
     digits = [len(match[1] or "") for match in NUMBER.finditer(printed)]
-    shown = [float(match[0]) for match in NUMBER.finditer(printed)]
-    return shown == [round(value, places) for value, places in zip(values, digits, strict=True)]
+    numbers = [float(match[0]) for match in NUMBER.finditer(printed)]
+    return numbers == [round(value, places) for value, places in zip(values, digits, strict=True)]
 
 
 def law(row: dict[str, str]) -> tuple[str, str, str]:
@@ -111,10 +111,10 @@ def test_biases_and_variances_are_those_of_the_estimator_study(name):
 def test_the_ratios_of_variances_are_summed_up_rightly(name):
     study = {law(row): float(row["variance"]) for row in results("estimators/table.csv") if row["measure"] == name}
     ratios = [study[where, n, "paper"] / study[where, n, "influence"] for where, n, e in study if e == "paper"]
-    told = re.search(r"^In the .* `paper` varies .* of them\.$", text(name), flags=re.MULTILINE)
-    assert told is not None
+    sentence = re.search(r"^In the .* `paper` varies .* of them\.$", text(name), flags=re.MULTILINE)
+    assert sentence is not None
     below = sum(ratio < 1 for ratio in ratios)
-    assert same(told[0], len(ratios), min(ratios), max(ratios), statistics.median(ratios), below), CURE
+    assert same(sentence[0], len(ratios), min(ratios), max(ratios), statistics.median(ratios), below), CURE
 
 
 @pytest.mark.parametrize("name", NINE)
@@ -128,17 +128,17 @@ def test_the_ratios_of_variances_are_summed_up_rightly(name):
 )
 def test_what_training_gave_is_what_the_study_has(name, path, first, settings):
     study = {cell(row): row for row in results(path) if row["measure"] == name}
-    seen = []
+    rows_of_page = []
     for noise, *rest in table(name, first):
-        given, (estimator, *printed) = rest[: len(settings)], rest[len(settings) :]
+        values, (estimator, *printed) = rest[: len(settings)], rest[len(settings) :]
         estimator = estimator.strip("`")
         long, late, total = (study[noise, estimator, m] for m in ("risk_averse", "path.timeout", "return"))
-        assert given == [long[setting] for setting in settings], (noise, estimator, CURE)
+        assert values == [long[setting] for setting in settings], (noise, estimator, CURE)
         assert long["finished"] == long["runs"] == "10"
         numbers = [float(long[key]) for key in ("mean", "low", "high")] + [float(m["mean"]) for m in (late, total)]
         assert same(" ".join(printed), *numbers), (noise, estimator, CURE)
-        seen.append((noise, estimator))
-    assert seen == [(noise, estimator) for noise in NOISES for estimator in ("paper", "influence")]
+        rows_of_page.append((noise, estimator))
+    assert rows_of_page == [(noise, estimator) for noise in NOISES for estimator in ("paper", "influence")]
 
 
 @pytest.mark.parametrize("name", NINE)
@@ -163,12 +163,12 @@ def test_the_papers_claims_are_quoted_with_their_verdicts(name):
 
 @pytest.mark.parametrize("name", ["variance", "semi_variance"])
 def test_the_lambda_without_units_is_the_one_that_was_right(name):
-    told = re.search(
+    sentence = re.search(
         r"with it lambda = (\S+) took the long way in every one of 12 runs.*?; (\S+) and (\S+) did not", text(name)
     )
-    assert told is not None
+    assert sentence is not None
     options = (ROOT / "results" / "options.md").read_text(encoding="utf-8")
-    for lam, every in zip(map(float, told.groups()), (True, False, False), strict=True):
+    for lam, every in zip(map(float, sentence.groups()), (True, False, False), strict=True):
         row = next(line for line in options.splitlines() if line.startswith(f"| {name} | {lam}, unit_free |"))
         rates = [
             float(rate) for rate in re.findall(r"\d\.\d\d(?= )", row.partition(" | 0.001 | ")[2].rpartition("|")[0])

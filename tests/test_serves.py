@@ -14,8 +14,8 @@ SMALL = ["--env", "portfolio", "--measures", "cvar_deviation", "--shares", "0.6"
 def test_a_quick_run_is_near_the_best_policy_whatever_the_unit_of_the_rewards(algorithm, scale):
     """E - lam D at least 0.95 of the best and above the risk-neutral policy's, with 4,500 episodes of 12 steps."""
     command = [sys.executable, "benchmarks/serves.py", *SMALL, "--algorithm", algorithm, "--scale", scale]
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, "--set", "n=30", "updates=150"], check=False, capture_output=True, text=True, cwd=ROOT
     )
-    assert done.returncode == 0, done.stderr
-    assert "1 of 1 cells serve" in done.stdout, done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "1 of 1 cells serve" in process.stdout, process.stdout

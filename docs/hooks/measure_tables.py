@@ -55,7 +55,9 @@ def spread(name: str, table: Rows) -> str:
         if row["measure"] == name:
             cases.setdefault((row["law"], row["n"]), {})[row["estimator"]] = row
     ratios = [_ratio(of) for of in cases.values()]
-    least, most, middle = min(ratios), max(ratios), statistics.median(ratios)
+    least = min(ratios)
+    most = max(ratios)
+    middle = statistics.median(ratios)
     return (
         f"In the {len(ratios)} cases of the study `paper` varies {least:.2f} to {most:.2f} times as much as "
         f"`influence`, {middle:.2f} times in the median, and less in {sum(ratio < 1 for ratio in ratios)} of them."

@@ -35,8 +35,8 @@ def test_the_gradient_is_that_of_the_weighted_log_probabilities(make):
         log_pi = np.log(softmax(theta))[BATCH.observations, BATCH.actions]
         return np.sum(np.where(BATCH.mask, WEIGHTS * log_pi, 0.0)) / BATCH.n
 
-    found = actor.gradient(BATCH, WEIGHTS)[: even.THETA.size].reshape(even.THETA.shape)
-    np.testing.assert_allclose(found, numerical_gradient(score, even.THETA), atol=1e-8)
+    gradient = actor.gradient(BATCH, WEIGHTS)[: even.THETA.size].reshape(even.THETA.shape)
+    np.testing.assert_allclose(gradient, numerical_gradient(score, even.THETA), atol=1e-8)
     one_each = WEIGHTS[:, :1]
     spread = np.broadcast_to(one_each, WEIGHTS.shape)
     np.testing.assert_allclose(actor.gradient(BATCH, one_each), actor.gradient(BATCH, spread), atol=1e-15)
@@ -94,8 +94,8 @@ def gaussian():
 def test_divergence_of_normal_policies_is_that_of_torch_and_its_curvature_the_fisher_information():
     actor = gaussian()
     collector = Collector("Pendulum-v1", limit=5)
-    seen = collector.collect(_one_number(collector).policy, 4, 0, 0)
-    batch = _with_two_numbers(seen)
+    episodes = collector.collect(_one_number(collector).policy, 4, 0, 0)
+    batch = _with_two_numbers(episodes)
     before, bump = actor.parameters(), 0.1 * np.random.default_rng(0).normal(size=actor.parameters().size)
     old = _normal(actor.policy, batch)
     actor.put(before + bump)

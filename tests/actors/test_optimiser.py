@@ -21,7 +21,9 @@ def gradient(x, limit):
 def test_steps_are_the_textbooks(name, limit):
     parts = [torch.nn.Parameter(torch.tensor(part)) for part in (START[:2], START[2:])]
     optimiser = Optimiser(name, parts, 0.1, limit)
-    x, first, second = START.copy(), np.zeros(3), np.zeros(3)
+    x = START.copy()
+    first = np.zeros(3)
+    second = np.zeros(3)
     for t in range(1, 6):
         norm = optimiser.step((torch.cat(parts) - torch.tensor(AIM)).square().sum())
         g, length = gradient(x, limit or np.inf)

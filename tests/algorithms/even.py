@@ -23,7 +23,9 @@ torch.set_num_threads(1)
 MANY = np.array([[2, 2], [1, 3], [3, 1]])
 PI = MANY / 4.0
 THETA = np.log(PI)
-STEPS, GAMMA, RATE = 3, 0.9, 1e-3
+STEPS = 3
+GAMMA = 0.9
+RATE = 1e-3
 
 
 def enumerate_all(first: float = 0.0) -> Trajectories:
@@ -32,7 +34,9 @@ def enumerate_all(first: float = 0.0) -> Trajectories:
         _play(choices, coins) for choices in product(range(4), repeat=STEPS) for coins in product((0, 1), repeat=STEPS)
     ]
     n = len(rows)
-    observations, actions, rewards = np.zeros((n, STEPS), int), np.zeros((n, STEPS), int), np.zeros((n, STEPS))
+    observations = np.zeros((n, STEPS), int)
+    actions = np.zeros((n, STEPS), int)
+    rewards = np.zeros((n, STEPS))
     for i, (s, a, _) in enumerate(rows):
         observations[i, : len(s)], actions[i, : len(s)], rewards[i, : len(s)] = s, a, REWARDS[s, a]
     rewards[:, 0] += first
@@ -51,7 +55,11 @@ def enumerate_all(first: float = 0.0) -> Trajectories:
 
 def _play(choices, coins):
     """States, actions, and the probability of all that is not the policy's."""
-    states, actions, state, chance, over = [], [], 0, 0.5**STEPS, False
+    states = []
+    actions = []
+    state = 0
+    chance = 0.5**STEPS
+    over = False
     for choice, coin in zip(choices, coins, strict=True):
         if over:
             chance /= 4.0
@@ -97,6 +105,6 @@ def moved(actor, before=THETA):
 
 def logits(actor, shape=THETA.shape):
     """What the softmax is taken of: the table, or a network's weights with its bias, which acts on every state."""
-    found = actor.parameters()
-    table, bias = found[: THETA.size].reshape(shape), found[THETA.size :]
+    parameters = actor.parameters()
+    table, bias = parameters[: THETA.size].reshape(shape), parameters[THETA.size :]
     return table + bias if bias.size else table

@@ -31,7 +31,7 @@ def train(fields: dict, seed: int, last: int) -> dict[str, float]:
 
 def trained(cases: dict, seeds: int, last: int) -> dict[str, dict[str, np.ndarray]]:
     """By case, each number for every seed; from a new process."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", __name__],
         check=False,
         input=json.dumps({"seeds": seeds, "last": last, "cases": cases}),
@@ -39,10 +39,10 @@ def trained(cases: dict, seeds: int, last: int) -> dict[str, dict[str, np.ndarra
         text=True,
         cwd=Path(__file__).parents[2],
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     return {
         name: {key: np.array([row[key] for row in rows]) for key in rows[0]}
-        for name, rows in json.loads(done.stdout).items()
+        for name, rows in json.loads(process.stdout).items()
     }
 
 

@@ -24,8 +24,8 @@ class Trajectories:
 
     def probabilities(self, theta: np.ndarray) -> np.ndarray:
         log_policy = np.log(softmax(theta))
-        chosen = log_policy[self.batch.observations, self.batch.actions]
-        return self.chance * np.exp(np.where(self.batch.mask, chosen, 0.0).sum(axis=1))
+        log_chosen = log_policy[self.batch.observations, self.batch.actions]
+        return self.chance * np.exp(np.where(self.batch.mask, log_chosen, 0.0).sum(axis=1))
 
     def returns(self) -> np.ndarray:
         return self.batch.rewards @ GAMMA ** np.arange(STEPS)
@@ -36,7 +36,11 @@ def enumerate_all(moves: np.ndarray = MOVES) -> Trajectories:
     rows = {}
     for choices in product((0, 1), repeat=STEPS):
         for slips in product((0, 1), repeat=STEPS):
-            states, actions, rewards, state, chance = [], [], [], 0, 1.0
+            states = []
+            actions = []
+            rewards = []
+            state = 0
+            chance = 1.0
             for action, slip in zip(choices, slips, strict=True):
                 states.append(state)
                 actions.append(action)
@@ -54,7 +58,9 @@ def enumerate_all(moves: np.ndarray = MOVES) -> Trajectories:
 
 def _pack(rows: list) -> Trajectories:
     n = len(rows)
-    observations, actions, rewards = np.zeros((n, STEPS), int), np.zeros((n, STEPS), int), np.zeros((n, STEPS))
+    observations = np.zeros((n, STEPS), int)
+    actions = np.zeros((n, STEPS), int)
+    rewards = np.zeros((n, STEPS))
     for i, (s, a, r, _) in enumerate(rows):
         observations[i, : len(s)], actions[i, : len(s)], rewards[i, : len(s)] = s, a, r
     batch = Batch(

@@ -45,9 +45,9 @@ def train(name: str) -> list[float]:
 def returns_of(name: str) -> list[float]:
     """The return of every update, from a new process."""
     command = [sys.executable, "-m", __name__, name]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2])
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    process = subprocess.run(command, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 if __name__ == "__main__":

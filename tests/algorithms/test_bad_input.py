@@ -68,11 +68,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "message"), WRONG, ids=lambda given: given if isinstance(given, str) else "")
+@pytest.mark.parametrize(("fields", "message"), WRONG, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_wrong_config_is_refused(fields, message):
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError) as error:
         config_from({"env": "steadyrl/Maze-v0", **fields})
-    assert str(refused.value) == message
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_a_wrong_config_is_refused(fields, message):
     ],
 )
 def test_what_a_method_cannot_do_is_refused_before_it_begins(fields, message, tmp_path):
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError) as error:
         train("steadyrl/Maze-v0", out=tmp_path / "run", view=Quiet(), **fields)
-    assert str(refused.value) == message
+    assert str(error.value) == message
     assert not (tmp_path / "run").exists()
 
 
@@ -116,9 +116,9 @@ def test_what_a_method_cannot_do_is_refused_before_it_begins(fields, message, tm
 )
 def test_bad_options_made_by_hand_are_refused(name, fields, message):
     kind = algorithms.get(name)
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError) as error:
         kind({role: even.table() for role in kind.roles}, kind.Options(**fields))
-    assert str(refused.value) == message
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize("name", algorithms.names())

@@ -14,17 +14,17 @@ from tests.helpers.stakes import MEANS, ROUNDS, played
 
 def test_more_steadiness_while_the_variability_is_above_the_bound():
     bound = AtMost(2.0, 0.5)
-    chosen = [bound.choose(float(k), 4.0, 1.0).steadiness for k in range(30)]
-    assert chosen == sorted(chosen)
-    assert chosen[-1] > chosen[0] > 0.5
-    assert chosen[-1] <= MOST
+    levels = [bound.choose(float(k), 4.0, 1.0).steadiness for k in range(30)]
+    assert levels == sorted(levels)
+    assert levels[-1] > levels[0] > 0.5
+    assert levels[-1] <= MOST
 
 
 def test_less_while_it_is_below_down_to_next_to_nothing():
     bound = AtMost(2.0, 2.0)
-    chosen = [bound.choose(0.0, 1.0, 1.0).steadiness for _ in range(1000)]
-    assert chosen == sorted(chosen, reverse=True)
-    assert chosen[-1] == pytest.approx(LEAST)
+    levels = [bound.choose(0.0, 1.0, 1.0).steadiness for _ in range(1000)]
+    assert levels == sorted(levels, reverse=True)
+    assert levels[-1] == pytest.approx(LEAST)
 
 
 def test_a_little_inside_of_the_bound_it_stays():
@@ -45,22 +45,22 @@ def test_the_slack_falls_only_when_the_most_does_not_do_and_the_mean_has_long_st
 
 def test_a_young_policy_below_its_mean_is_left_to_learn():
     bound = AtLeast(10.0, 2.0)
-    chosen = [bound.choose(-5.0, 1.0, 1.0).steadiness for _ in range(YOUNG - 1)]
-    assert chosen == pytest.approx([2.0] * (YOUNG - 1))
+    levels = [bound.choose(-5.0, 1.0, 1.0).steadiness for _ in range(YOUNG - 1)]
+    assert levels == pytest.approx([2.0] * (YOUNG - 1))
     assert bound.choose(-5.0, 1.0, 1.0).steadiness < 1.0
 
 
 def test_one_that_rises_at_a_good_pace_is_too_however_old():
     bound = AtLeast(300.0, 2.0)
-    chosen = [bound.choose(float(k), 1.0, 1.0).steadiness for k in range(290)]
-    assert chosen == pytest.approx([2.0] * 290)
+    levels = [bound.choose(float(k), 1.0, 1.0).steadiness for k in range(290)]
+    assert levels == pytest.approx([2.0] * 290)
 
 
 def test_above_its_mean_it_is_made_steadier():
     bound = AtLeast(10.0, 0.5)
-    chosen = [bound.choose(11.0, 1.0, 4.0).steadiness for _ in range(100)]
-    assert chosen == sorted(chosen)
-    assert chosen[0] > 0.5
+    levels = [bound.choose(11.0, 1.0, 4.0).steadiness for _ in range(100)]
+    assert levels == sorted(levels)
+    assert levels[0] > 0.5
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,12 @@ def test_expected_update_for_the_inter_quantile_range_is_its_influence():
     returns, measure = ALL.returns(), measures.inter_quantile_range
     c = estimators.influence.coefficients(measure, returns, P)
     zero = np.zeros(ALL.batch.rewards.shape)
-    found = -table_score(law_weights(zero, zero, c[:, None]))
+    gradient = -table_score(law_weights(zero, zero, c[:, None]))
     influence, pi = measure.influence(returns, P), softmax(mdp.THETA)
     expected = np.zeros_like(pi)
     for i, steps in enumerate(ALL.batch.lengths):
         for t in range(steps):
             s, a = ALL.batch.observations[i, t], ALL.batch.actions[i, t]
             expected[s] += P[i] * influence[i] * (np.eye(2)[a] - pi[s])
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(gradient, expected, atol=1e-12)
     assert np.abs(expected).max() > 0.01

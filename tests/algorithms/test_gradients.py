@@ -31,18 +31,20 @@ def table_part(row):
 @both
 @pytest.mark.parametrize("name", SMOOTH)
 def test_expected_reinforce_update_is_the_gradient_of_the_objective(name, make):
-    measure, returns, lam = measures.get(name), ALL.returns(), 0.7
+    measure = measures.get(name)
+    returns = ALL.returns()
+    lam = 0.7
     c = estimators.influence.coefficients(measure, returns, P)
     values = np.random.default_rng(0).normal(size=3)[ALL.batch.observations]
     to_go = reward_to_go(ALL.batch.rewards, mdp.GAMMA)
     weights = ALL.batch.n * P[:, None] * mean_weights(to_go, values, mdp.GAMMA) - lam * c[:, None]
-    found = table_part(make(mdp.THETA).gradient(ALL.batch, weights))
+    gradient = table_part(make(mdp.THETA).gradient(ALL.batch, weights))
 
     def objective(theta):
         p = ALL.probabilities(theta)
         return p @ returns - lam * measure.value(returns, p)
 
-    np.testing.assert_allclose(found, mdp.numerical_gradient(objective, mdp.THETA), atol=2e-6)
+    np.testing.assert_allclose(gradient, mdp.numerical_gradient(objective, mdp.THETA), atol=2e-6)
 
 
 @both

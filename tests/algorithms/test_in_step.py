@@ -60,10 +60,10 @@ def test_runs_in_step_are_algorithm_1_to_the_bit(fields, count):
             assert logged["return"] == own.mean()
             settled = other.penalty.finish(own)
             assert settled == {name: logged[name] for name in settled}
-            expected, found = one.state(), other.state()
-            assert found.keys() == expected.keys()
+            expected, actual = one.state(), other.state()
+            assert actual.keys() == expected.keys()
             for name, array in expected.items():
-                np.testing.assert_array_equal(found[name], array, err_msg=f"update {k}: {name}")
+                np.testing.assert_array_equal(actual[name], array, err_msg=f"update {k}: {name}")
     assert all(np.abs(one.actor.theta).max() > 1e-4 for one in alone)
     assert group.finite().all()
 

@@ -45,7 +45,9 @@ def advance(learner, collector, first, last):
 def test_a_restored_run_goes_on_to_the_bit(name, task):
     """Stopped after three updates, in the middle of a pair or a phase."""
     make, collector = made(name, task)
-    whole, first, second = make(), make(), make()
+    whole = make()
+    first = make()
+    second = make()
     logged = advance(whole, collector, 0, 8)
     advance(first, collector, 0, 3)
     second.restore({key: array.copy() for key, array in first.state().items()})

@@ -17,7 +17,9 @@ from steadyrl.runs.checks import config_from
 from tests.algorithms import even, mdp
 
 ALL = mdp.enumerate_all()
-P, RETURNS, BATCH = ALL.probabilities(mdp.THETA), ALL.returns(), ALL.batch
+P = ALL.probabilities(mdp.THETA)
+RETURNS = ALL.returns()
+BATCH = ALL.batch
 TO_GO = reward_to_go(BATCH.rewards, mdp.GAMMA)
 VALUES = np.array([1.5, -0.4, 2.0])[BATCH.observations]
 """Of any value function."""
@@ -28,13 +30,13 @@ both = pytest.mark.parametrize("make", even.ACTORS.values(), ids=even.ACTORS)
 def scores():
     """grad log pi(a_it | s_it) of every step, (N, T, states, actions)."""
     pi = softmax(mdp.THETA)
-    found = np.zeros((*BATCH.rewards.shape, *pi.shape))
+    table = np.zeros((*BATCH.rewards.shape, *pi.shape))
     for i, steps in enumerate(BATCH.lengths):
         for t in range(steps):
             s, a = BATCH.observations[i, t], BATCH.actions[i, t]
-            found[i, t, s] -= pi[s]
-            found[i, t, s, a] += 1.0
-    return found
+            table[i, t, s] -= pi[s]
+            table[i, t, s, a] += 1.0
+    return table
 
 
 SCORES = scores()
@@ -99,12 +101,12 @@ def test_reinforces_weights_are_those_of_the_reading(name, make):
         "reinforce": own[:, None] + of_mean[:, None] * mean_part,
         "return": estimators.paper.coefficients(name, RETURNS)[:, None],
     }
-    found = {}
+    weights = {}
     for reading, penalties in expected.items():
         learner = Reinforce(actor, options(ReinforceOptions, name, reading))
-        found[reading] = learner.weights(BATCH, TO_GO, learner.penalty.coefficients(RETURNS))
-        np.testing.assert_allclose(found[reading], mean_part - 0.7 * penalties, rtol=1e-12, atol=1e-12)
-    assert np.abs(found["reinforce"] - found["return"])[BATCH.mask].max() > 0.1
+        weights[reading] = learner.weights(BATCH, TO_GO, learner.penalty.coefficients(RETURNS))
+        np.testing.assert_allclose(weights[reading], mean_part - 0.7 * penalties, rtol=1e-12, atol=1e-12)
+    assert np.abs(weights["reinforce"] - weights["return"])[BATCH.mask].max() > 0.1
 
 
 @both
@@ -124,8 +126,8 @@ def test_one_update_moves_a_policy_by_the_score_of_those_weights(make):
 def test_advantages_that_are_normalised_are_not_within_the_penalty():
     actor = even.ACTORS["table"](mdp.THETA)
     plain, normalised = (
-        Reinforce(actor, options(ReinforceOptions, "semi_variance", "reinforce", normalise_advantages=chosen))
-        for chosen in (False, True)
+        Reinforce(actor, options(ReinforceOptions, "semi_variance", "reinforce", normalise_advantages=normalised))
+        for normalised in (False, True)
     )
     parts, mean_part = plain.penalty.coefficients(RETURNS), mean_weights(TO_GO, actor.values(BATCH), mdp.GAMMA)
     penalties = mean_part - plain.weights(BATCH, TO_GO, parts)
@@ -147,8 +149,8 @@ def test_of_another_quantity_the_mean_has_no_rewards_to_go():
 def test_without_discounted_weights_a_late_step_counts_as_much_as_the_first(make):
     actor = make(mdp.THETA)
     learner = Reinforce(actor, ReinforceOptions(lam=0.0, gamma=mdp.GAMMA, discounted_weights=False))
-    found = learner.weights(BATCH, TO_GO, learner.penalty.coefficients(RETURNS))
-    np.testing.assert_allclose(found, TO_GO - actor.values(BATCH), atol=1e-12)
+    weights = learner.weights(BATCH, TO_GO, learner.penalty.coefficients(RETURNS))
+    np.testing.assert_allclose(weights, TO_GO - actor.values(BATCH), atol=1e-12)
 
 
 @both
@@ -185,13 +187,13 @@ def test_ppos_product_has_the_paper_s_penalty_before_the_policy_moves(name, make
     parts = estimators.paper.parts(name, RETURNS)
     mean_part = mean_weights(TO_GO, learner.actor.values(BATCH), mdp.GAMMA)
     outside = Inner(learner, BATCH, RETURNS, parts, np.zeros(BATCH.steps)).product
-    found = outside.weights(np.zeros(BATCH.steps))
+    weights = outside.weights(np.zeros(BATCH.steps))
     expected = 0.7 * penalty_weights(parts, 0.0, mean_part)[BATCH.mask]
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-9)
     rho = np.exp(np.random.default_rng(0).normal(0, 0.1, BATCH.n))
     moved = Parts(*estimators.paper.parts(name, RETURNS, rho))
-    found = outside.weights(np.repeat(np.log(rho) / BATCH.lengths, BATCH.lengths))
-    np.testing.assert_allclose(found, 0.7 * penalty_weights(moved, 0.0, mean_part)[BATCH.mask], rtol=1e-6, atol=1e-6)
+    weights = outside.weights(np.repeat(np.log(rho) / BATCH.lengths, BATCH.lengths))
+    np.testing.assert_allclose(weights, 0.7 * penalty_weights(moved, 0.0, mean_part)[BATCH.mask], rtol=1e-6, atol=1e-6)
 
 
 @both

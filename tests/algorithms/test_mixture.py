@@ -73,12 +73,12 @@ def test_a_mixture_of_tables_is_a_table_with_the_same_law_as_choosing_first():
     table = mixed(gate, averse, neutral)
     assert isinstance(table, TabularSoftmax)
     np.testing.assert_allclose(table.probabilities(), PI, rtol=1e-12)
-    chosen = MixedPolicy(gate, averse, neutral)
-    assert chosen.uniforms_per_action == 2
+    choosing = MixedPolicy(gate, averse, neutral)
+    assert choosing.uniforms_per_action == 2
     grid = (np.arange(200) + 0.5) / 200
     uniforms = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
     for s in range(3):
-        share = chosen.act(np.full(len(uniforms), s), uniforms).mean()
+        share = choosing.act(np.full(len(uniforms), s), uniforms).mean()
         assert share == pytest.approx(PI[s, 1], abs=1e-9)
 
 

@@ -118,11 +118,11 @@ def test_a_trained_baseline_takes_off_all_the_variance_that_the_past_explains(al
     chance = np.where(batch.rewards[:, 0] > 0, 0.25, 0.75) / 4
     c = (batch.rewards[:, 0] - 0.75) ** 2 - 27 / 16
     score = batch.actions - 0.5
-    known = 243 / 256
-    np.testing.assert_allclose(chance @ (c[:, None] * score) ** 2, known)
+    explained = 243 / 256
+    np.testing.assert_allclose(chance @ (c[:, None] * score) ** 2, explained)
     centred = chance @ ((c[:, None] - learner.critic.baseline(batch)) * score) ** 2
-    assert centred[0] == pytest.approx(known, rel=0.1)
-    assert centred[1] < 0.05 * known
+    assert centred[0] == pytest.approx(explained, rel=0.1)
+    assert centred[1] < 0.05 * explained
     loss = logged["critic_loss" if algorithm == "ppo" else "baseline_loss"]
     assert loss == pytest.approx(0.5, abs=0.1)
 

@@ -96,21 +96,21 @@ def test_a_part_of_the_steps_has_the_gradient_of_its_own_mean(make):
     actor = make(mdp.THETA, rate=1.0)
     inner = inner_updates("gini_deviation", actor, penalty_scale="step")
     parts = np.array_split(np.random.default_rng(0).permutation(ALL.batch.steps), 3)
-    found = sum(part.size * ascent(actor, inner, part) for part in parts) / ALL.batch.steps
-    np.testing.assert_allclose(found, ascent(actor, inner), atol=1e-12)
+    gradient = sum(part.size * ascent(actor, inner, part) for part in parts) / ALL.batch.steps
+    np.testing.assert_allclose(gradient, ascent(actor, inner), atol=1e-12)
 
 
 @both
 def test_the_entropy_bonus_is_its_gradient(make):
     actor = make(mdp.THETA, rate=1.0)
     without = ascent(actor, inner_updates("gini_deviation", actor))
-    found = ascent(actor, inner_updates("gini_deviation", actor, entropy=0.3)) - without
+    gradient = ascent(actor, inner_updates("gini_deviation", actor, entropy=0.3)) - without
 
     def entropy(theta):
         pi = softmax(theta)
         return np.mean(-np.sum(pi * np.log(pi), axis=1)[ALL.batch.observations[ALL.batch.mask]])
 
-    np.testing.assert_allclose(found, 0.3 * mdp.numerical_gradient(entropy, mdp.THETA), atol=1e-8)
+    np.testing.assert_allclose(gradient, 0.3 * mdp.numerical_gradient(entropy, mdp.THETA), atol=1e-8)
 
 
 @both
@@ -141,7 +141,9 @@ def test_movement_is_the_exact_kl_and_the_effective_sample_size(make):
     for seed in range(20):
         theta = mdp.THETA + np.random.default_rng(seed).normal(0, 0.3, mdp.THETA.shape)
         put_table(actor, theta)
-        moved, rho, new = inner.movement(), ALL.probabilities(theta) / P, softmax(theta)
+        moved = inner.movement()
+        rho = ALL.probabilities(theta) / P
+        new = softmax(theta)
         assert moved["effective_n"] == pytest.approx(rho.sum() ** 2 / (rho**2).sum())
         assert moved["kl"] == pytest.approx(np.mean(np.sum(old * np.log(old / new), axis=1)[states]))
         assert moved["kl"] > 0
@@ -156,9 +158,9 @@ def test_movement_is_the_exact_kl_and_the_effective_sample_size(make):
 @pytest.mark.parametrize("name", measures.names())
 def test_before_the_policy_moves_the_product_has_reinforces_variability_gradient(name, make):
     actor = make(mdp.THETA, rate=1.0)
-    found = variability(actor, inner_updates(name, actor))
+    gradient = variability(actor, inner_updates(name, actor))
     c = estimators.influence.coefficients(name, ALL.returns())
-    np.testing.assert_allclose(found, table_part(actor.gradient(ALL.batch, c[:, None])), atol=1e-12)
+    np.testing.assert_allclose(gradient, table_part(actor.gradient(ALL.batch, c[:, None])), atol=1e-12)
 
 
 @both
@@ -184,22 +186,22 @@ def test_after_the_policy_has_moved_it_is_the_gradient_of_the_weighted_value(nam
 
 @both
 def test_trajectories_beyond_zeta_are_kept_at_it_or_left_out(make):
-    found, beyond = {}, None
+    gradients, beyond = {}, None
     for rule in ("weight", "gradient"):
         actor = make(mdp.THETA)
         inner = inner_updates("gini_deviation", actor, zeta=1.3, clip_rule=rule)
         put_table(actor, mdp.THETA + np.array([[0.9, -0.9], [0.5, -0.5], [0.0, 0.0]]))
         log_rho = log_ratios(ALL.batch, inner.steps.log_probs() - inner.old_log_probs)
         beyond, weights = np.exp(log_rho) > 1.3, np.minimum(np.exp(log_rho), 1.3)
-        found[rule] = inner.product.coefficients(log_rho)[0]
+        gradients[rule] = inner.product.coefficients(log_rho)[0]
     assert beyond.any()
     assert not beyond.all()
     returns = ALL.returns()
     small = estimators.influence.coefficients("gini_deviation", returns)
     small = small - estimators.influence.coefficients("gini_deviation", returns, np.ones(ALL.batch.n))
     expected = estimators.influence.coefficients("gini_deviation", returns, weights) + weights / weights.mean() * small
-    np.testing.assert_allclose(found["weight"], expected, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(found["gradient"], np.where(beyond, 0.0, found["weight"]))
+    np.testing.assert_allclose(gradients["weight"], expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(gradients["gradient"], np.where(beyond, 0.0, gradients["weight"]))
 
 
 def product_of(name, returns, **options):

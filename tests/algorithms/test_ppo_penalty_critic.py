@@ -50,8 +50,8 @@ def any_critic(seed=0):
     """V_c of the state, the return so far and the step, at random."""
     rng = np.random.default_rng(seed)
     earned = returns_so_far(BATCH.rewards, GAMMA)
-    known = np.stack([BATCH.observations, np.round(earned, 9), np.broadcast_to(np.arange(STEPS), earned.shape)], -1)
-    _, place = np.unique(known.reshape(-1, 3), axis=0, return_inverse=True)
+    past = np.stack([BATCH.observations, np.round(earned, 9), np.broadcast_to(np.arange(STEPS), earned.shape)], -1)
+    _, place = np.unique(past.reshape(-1, 3), axis=0, return_inverse=True)
     return Fixed(rng.normal(0, 3.0, place.max() + 1)[place].reshape(earned.shape))
 
 
@@ -112,8 +112,8 @@ def test_the_first_step_is_the_gradient_of_the_objective(name, penalty, make):
         p = ALL.probabilities(theta)
         return p @ returns - LAM * measures.get(name).value(returns, p)
 
-    found = first_step(make, BATCH, **PLAIN | {"measure": name, "penalty": penalty, "gamma": 1.0})
-    np.testing.assert_allclose(found, mdp.numerical_gradient(objective, THETA), atol=2e-6)
+    gradient = first_step(make, BATCH, **PLAIN | {"measure": name, "penalty": penalty, "gamma": 1.0})
+    np.testing.assert_allclose(gradient, mdp.numerical_gradient(objective, THETA), atol=2e-6)
 
 
 @both
@@ -129,11 +129,11 @@ def test_with_a_discount_the_penalty_is_still_the_gradient_of_the_discounted_ret
         return mean(theta) - LAM * measures.gini_deviation.value(returns, ALL.probabilities(theta))
 
     critic = any_critic() if penalty == "critic" else None
-    found = first_step(make, batch, critic, **PLAIN | {"measure": "gini_deviation", "penalty": penalty})
-    np.testing.assert_allclose(found, mdp.numerical_gradient(claimed, THETA), atol=2e-6)
+    gradient = first_step(make, batch, critic, **PLAIN | {"measure": "gini_deviation", "penalty": penalty})
+    np.testing.assert_allclose(gradient, mdp.numerical_gradient(claimed, THETA), atol=2e-6)
     neutral = first_step(make, batch, **PLAIN | {"measure": "gini_deviation", "lam": 0.0})
     np.testing.assert_allclose(neutral, mdp.numerical_gradient(mean, THETA), atol=2e-6)
-    assert np.abs(found - neutral).max() > 0.05
+    assert np.abs(gradient - neutral).max() > 0.05
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -198,11 +198,11 @@ def test_the_mean_step_of_small_batches_is_the_gradient_within_its_error(name, p
     learner = PPO(even.table(), PPOOptions(**PLAIN | {"measure": name, "penalty": penalty}))
     rng, rows = np.random.default_rng(7), []
     for _ in range(400):
-        drawn = rng.integers(0, BATCH.n, n)
-        batch = replace(BATCH, **{field: getattr(BATCH, field)[drawn] for field in FIELDS})
+        index = rng.integers(0, BATCH.n, n)
+        batch = replace(BATCH, **{field: getattr(BATCH, field)[index] for field in FIELDS})
         learner.actor.theta = THETA.copy()
         if critic is not None:
-            learner.critic = Fixed(critic.values[drawn])
+            learner.critic = Fixed(critic.values[index])
         learner.actor.value = actor.value.copy()
         learner.update(batch, 0)
         rows.append(even.moved(learner.actor) / RATE * batch.lengths.mean())

@@ -42,11 +42,11 @@ class Tolls(gym.Env):
 
 def batch_of(actions, **outcomes):
     n, steps = np.shape(actions)
-    taken = np.array(actions)
+    action_array = np.array(actions)
     return Batch(
         observations=np.zeros((n, steps), np.int64),
-        actions=taken,
-        rewards=np.where(taken == 1, 1.0, 0.4),
+        actions=action_array,
+        rewards=np.where(action_array == 1, 1.0, 0.4),
         lengths=np.full(n, steps),
         terminated=np.ones(n, bool),
         last_observations=np.zeros(n, np.int64),

@@ -65,9 +65,9 @@ def test_a_registered_class_is_known_by_its_name_and_learns():
     ],
 )
 def test_an_unknown_name_comes_with_the_nearest(name, message):
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError) as error:
         algorithms.get(name)
-    assert str(refused.value) == message
+    assert str(error.value) == message
 
 
 def test_a_name_is_registered_once():
@@ -136,7 +136,7 @@ class NoDataclass:
     ],
 )
 def test_bad_options_are_refused_when_the_class_is_registered(options, message):
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError) as error:
         algorithms.register(own("bad", options))
-    assert str(refused.value) == message
+    assert str(error.value) == message
     assert "bad" not in algorithms.names()

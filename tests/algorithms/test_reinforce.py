@@ -34,8 +34,8 @@ def ends():
     """The risk-averse rate and the return of the last 100 of 2,000 updates, for each of five seeds."""
     cases = {(measure, lam): {"measure": measure, "lam": lam} for measure, lam in PAPER.items()}
     cases["gini_deviation", 0.0] = {"measure": "gini_deviation", "lam": 0.0}
-    named = {f"{measure}, {lam}": fields | {"updates": 2000} for (measure, lam), fields in cases.items()}
-    return maze_runs.trained(named, seeds=5, last=100)
+    groups = {f"{measure}, {lam}": fields | {"updates": 2000} for (measure, lam), fields in cases.items()}
+    return maze_runs.trained(groups, seeds=5, last=100)
 
 
 @pytest.mark.parametrize(("measure", "lam"), PAPER.items())
@@ -142,5 +142,5 @@ def test_learning_rates_follow_their_schedule():
             learner.update(batch, k)
             steps[schedule, k] = np.abs(actor.theta - before).sum()
     for schedule, shares in {"linear": [1, 0.75, 0.5, 0.25], "cosine": [1, 0.853553, 0.5, 0.146447]}.items():
-        found = [steps[schedule, k] / steps["constant", k] for k in range(4)]
-        np.testing.assert_allclose(found, shares, rtol=1e-5)
+        ratios = [steps[schedule, k] / steps["constant", k] for k in range(4)]
+        np.testing.assert_allclose(ratios, shares, rtol=1e-5)

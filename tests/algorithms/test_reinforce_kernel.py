@@ -11,7 +11,9 @@ from steadyrl.policies.tabular import softmax
 def algorithm_1(theta, value, baseline, episodes, c, of_mean, gamma, lam, policy_rate, value_rate, learn_baseline):
     """One update of one run, term by term."""
     states, actions, rewards, lengths = episodes
-    theta, value, baseline = theta.copy(), value.copy(), baseline.copy()
+    theta = theta.copy()
+    value = value.copy()
+    baseline = baseline.copy()
     pi, n = softmax(theta), len(lengths)
     gradient = np.zeros_like(theta)
     to_go = []
@@ -37,7 +39,10 @@ def algorithm_1(theta, value, baseline, episodes, c, of_mean, gamma, lam, policy
 @pytest.mark.parametrize("learn_baseline", [False, True])
 def test_one_call_updates_every_run_as_algorithm_1_says(learn_baseline):
     rng = np.random.default_rng(0)
-    runs, n, steps, n_states = 3, 5, 7, 6
+    runs = 3
+    n = 5
+    steps = 7
+    n_states = 6
     theta, value = rng.normal(size=(runs, n_states, 4)), rng.normal(size=(runs, n_states))
     baseline = rng.normal(size=(runs, n_states))
     states, actions = rng.integers(0, n_states, (runs, n, steps)), rng.integers(0, 4, (runs, n, steps))
@@ -61,5 +66,5 @@ def test_one_call_updates_every_run_as_algorithm_1_says(learn_baseline):
     )
     climb(theta, score, policy_rate, n, None)
     for r in range(runs):
-        for found, exact in zip((theta[r], value[r], baseline[r]), expected[r], strict=True):
-            np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-12)
+        for actual, exact in zip((theta[r], value[r], baseline[r]), expected[r], strict=True):
+            np.testing.assert_allclose(actual, exact, rtol=1e-12, atol=1e-12)

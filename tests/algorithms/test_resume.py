@@ -41,7 +41,9 @@ def test_a_restored_run_resumes_to_the_bit(name, env):
     def fresh():
         return make_learner(config, collector.observation_space, collector.action_space)
 
-    whole, first, second = fresh(), fresh(), fresh()
+    whole = fresh()
+    first = fresh()
+    second = fresh()
     logged = [whole.update(collector.collect(whole.policy, 6, 1, k), k) for k in range(5)]
     for k in range(2):
         first.update(collector.collect(first.policy, 6, 1, k), k)

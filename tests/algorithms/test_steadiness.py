@@ -48,14 +48,14 @@ def test_the_sample_is_the_law():
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_where_nothing_is_pooled_it_is_the_gradient_of_the_objective_with_the_lam_that_is_logged(name):
-    found = steadied(name, 0.2)
-    assert found.pooled == 0
+    result = steadied(name, 0.2)
+    assert result.pooled == 0
 
     def objective(theta):
         p = ALL.probabilities(theta)
-        return p @ ALL.returns() - found.lam * measures.get(name).value(ALL.returns(), p)
+        return p @ ALL.returns() - result.lam * measures.get(name).value(ALL.returns(), p)
 
-    weights = RETURNS - found.lam * found.c
+    weights = RETURNS - result.lam * result.c
     np.testing.assert_allclose(gradient(weights), mdp.numerical_gradient(objective, UNIFORM), atol=2e-6)
 
 
@@ -65,41 +65,43 @@ def test_along_the_steadied_weights_the_mean_rises_and_the_objective_gives_way_t
     name, steadiness
 ):
     """d E[f] = Cov(f, w) where the law moves along w; the objective may lose what the slack holds against it."""
-    found, c = steadied(name, steadiness), coefficients(name)
-    wanted, taken = RETURNS - found.lam * c, RETURNS - found.lam * found.c
+    result, c = steadied(name, steadiness), coefficients(name)
+    values, steadied_values = RETURNS - result.lam * c, RETURNS - result.lam * result.c
 
     def covariance(a, b):
         return float(np.mean((a - a.mean()) * (b - b.mean())))
 
     variance = covariance(RETURNS, RETURNS)
-    assert covariance(RETURNS, taken) >= SLACK * variance * (1 - 1e-9)
-    least = covariance(taken, taken) - SLACK * abs(covariance(wanted - taken, RETURNS))
-    assert covariance(wanted, taken) == pytest.approx(least, abs=1e-9 * variance)
-    free = RETURNS - found.lam * monotone(RETURNS, c, found.lam, slack=0.0)
-    assert covariance(wanted, free) >= covariance(free, free) * (1 - 1e-9) >= 0
+    assert covariance(RETURNS, steadied_values) >= SLACK * variance * (1 - 1e-9)
+    least = covariance(steadied_values, steadied_values) - SLACK * abs(covariance(values - steadied_values, RETURNS))
+    assert covariance(values, steadied_values) == pytest.approx(least, abs=1e-9 * variance)
+    free = RETURNS - result.lam * monotone(RETURNS, c, result.lam, slack=0.0)
+    assert covariance(values, free) >= covariance(free, free) * (1 - 1e-9) >= 0
     assert covariance(RETURNS, free) >= -1e-9 * variance
 
 
 @pytest.mark.parametrize("name", measures.names())
 def test_a_better_return_is_never_worth_less(name):
-    found = steadied(name, 30.0)
+    result = steadied(name, 30.0)
     order = np.argsort(RETURNS, kind="stable")
-    rise = np.diff((RETURNS - found.lam * found.c)[order])
+    rise = np.diff((RETURNS - result.lam * result.c)[order])
     assert (rise >= SLACK * np.diff(RETURNS[order]) - 1e-9).all()
-    assert found.c.mean() == pytest.approx(coefficients(name).mean(), abs=1e-9)
-    if found.pooled == 0:
-        np.testing.assert_allclose(found.c, coefficients(name), atol=1e-9)
+    assert result.c.mean() == pytest.approx(coefficients(name).mean(), abs=1e-9)
+    if result.pooled == 0:
+        np.testing.assert_allclose(result.c, coefficients(name), atol=1e-9)
 
 
 def test_what_is_pooled_is_the_nearest_of_all_that_rise():
     """As a general solver of quadratic programs has it."""
     rng = np.random.default_rng(5)
     for _ in range(5):
-        x, c, lam = np.sort(rng.normal(size=6)), rng.normal(size=6), 2.0
-        wanted = x - lam * c
+        x = np.sort(rng.normal(size=6))
+        c = rng.normal(size=6)
+        lam = 2.0
+        values = x - lam * c
         rises = LinearConstraint(np.diff(np.eye(6), axis=0), lb=SLACK * np.diff(x))
         best = minimize(
-            lambda u, wanted=wanted: np.sum((u - wanted) ** 2), x, constraints=rises, method="SLSQP", tol=1e-12
+            lambda u, values=values: np.sum((u - values) ** 2), x, constraints=rises, method="SLSQP", tol=1e-12
         )
         assert best.success
         np.testing.assert_allclose(x - lam * monotone(x, c, lam), best.x, atol=1e-5)
@@ -109,7 +111,9 @@ def test_what_is_pooled_is_the_nearest_of_all_that_rise():
 def test_a_steadiness_has_no_unit(name):
     """Returns a hundred times as large, or all larger by the same: the same weights, up to the unit and a constant."""
     measure, rng = measures.get(name), np.random.default_rng(3)
-    plain, large, moved = Steadiness(2.0), Steadiness(2.0), Steadiness(2.0)
+    plain = Steadiness(2.0)
+    large = Steadiness(2.0)
+    moved = Steadiness(2.0)
     for _ in range(3):
         x = rng.standard_t(4, size=50)
         weights = []
@@ -192,7 +196,7 @@ def test_without_lam_there_is_a_steadiness_and_with_lam_there_is_none():
 def test_equal_returns_say_nothing_of_the_unit():
     steadiness = Steadiness(2.0)
     before = steadiness.state()
-    found = steadiness.steady(np.full(10, 3.0), np.zeros(10), 0.0)
-    assert (found.lam, found.pooled) == (0.0, 0.0)
+    result = steadiness.steady(np.full(10, 3.0), np.zeros(10), 0.0)
+    assert (result.lam, result.pooled) == (0.0, 0.0)
     assert steadiness.state().keys() == before.keys()
     assert all(steadiness.state()[name] == before[name] for name in before)

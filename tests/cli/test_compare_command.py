@@ -18,12 +18,12 @@ MAZE = "steadyrl/Maze-v0"
 def folders(tmp_path_factory):
     """Three seeds of a risk-neutral run, and seeds 1 and 2 of a risk-averse one."""
     at = tmp_path_factory.mktemp("runs")
-    made = []
+    paths = []
     for lam, seeds in ((0.0, (0, 1, 2)), (1.0, (1, 2))):
         for seed in seeds:
-            made.append(at / f"{lam}-{seed}")
-            train(MAZE, lam=lam, seed=seed, n=5, updates=20, out=made[-1], view=Quiet())
-    return made
+            paths.append(at / f"{lam}-{seed}")
+            train(MAZE, lam=lam, seed=seed, n=5, updates=20, out=paths[-1], view=Quiet())
+    return paths
 
 
 def final(folder):
@@ -70,8 +70,8 @@ def test_variability_by_another_measure_is_another_number(folders, tmp_path):
     for seed in (0, 1):
         train(MAZE, lam=0.0, measure="variance", seed=seed, n=5, updates=20, out=tmp_path / str(seed), view=Quiet())
     study = of_runs([*folders[:3], tmp_path / "0", tmp_path / "1"])
-    found = {(line.label, line.metric): line.shared for line in comparison.compare(study)}
-    assert list(found.values()) == [0, 2, 0, 0]
+    shares = {(line.label, line.metric): line.shared for line in comparison.compare(study)}
+    assert list(shares.values()) == [0, 2, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ GOOD_FILES = {
 def test_returns_are_read_from(name, tmp_path, capsys):
     content, column = GOOD_FILES[name]
     (tmp_path / name).write_bytes(content)
-    chosen = [] if column is None else ["--column", column]
-    assert main(["measures", str(tmp_path / name), *chosen, *FEW, "--json"]) == 0
+    column_option = [] if column is None else ["--column", column]
+    assert main(["measures", str(tmp_path / name), *column_option, *FEW, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == evaluate.summary(RETURNS, resamples=40).to_dict()
 
 
@@ -190,11 +190,11 @@ def file(tmp_path):
 
 
 def test_the_table_has_every_row_and_no_colour_codes_when_piped(file):
-    done = run("measures", file, *FEW)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert f"5 returns of {file}" in done.stdout
-    assert "\x1b" not in done.stdout
-    printed = done.stdout.splitlines()
+    process = run("measures", file, *FEW)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert f"5 returns of {file}" in process.stdout
+    assert "\x1b" not in process.stdout
+    printed = process.stdout.splitlines()
     for row in evaluate.summary(RETURNS, resamples=40).rows:
         line = next(line for line in printed if line.startswith(row.label + "  "))
         assert tuple(line.removeprefix(row.label).split()) == row.rounded()
@@ -203,14 +203,14 @@ def test_the_table_has_every_row_and_no_colour_codes_when_piped(file):
 
 @pytest.mark.parametrize("content", [b"return\n1.5\n-2.0\n4.25\n0.5\n3.0\n", b"[1.5, -2.0, 4.25, 0.5, 3.0]"])
 def test_standard_input_is_csv_or_json(content):
-    done = run("measures", "-", "--json", *FEW, input=content.decode())
-    assert json.loads(done.stdout) == evaluate.summary(RETURNS, resamples=40).to_dict()
+    process = run("measures", "-", "--json", *FEW, input=content.decode())
+    assert json.loads(process.stdout) == evaluate.summary(RETURNS, resamples=40).to_dict()
 
 
 def test_a_bad_standard_input_is_named():
-    done = run("measures", "-", input="1.0\nx\n")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: standard input, line 2: 'x' is not a number\n"
+    process = run("measures", "-", input="1.0\nx\n")
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr == "error: standard input, line 2: 'x' is not a number\n"
 
 
 def test_options_reach_the_summary(file, capsys):
@@ -226,13 +226,13 @@ def test_a_picture_is_drawn_in_the_format_of_its_suffix(suffix, start, file, tmp
 
 
 def test_the_list_says_what_is_known_of_each_measure():
-    done = run("measures", "--list", env={"COLUMNS": "80"})
-    assert (done.returncode, done.stderr) == (0, "")
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    cells = [line.split() for line in done.stdout.splitlines()]
+    process = run("measures", "--list", env={"COLUMNS": "80"})
+    assert (process.returncode, process.stderr) == (0, "")
+    assert max(map(len, process.stdout.splitlines())) <= 80
+    cells = [line.split() for line in process.stdout.splitlines()]
     assert ["inter_quantile_range", "1", "no", "no", "yes", "eq:iqr_def"] in cells
     assert ["variance", "2", "no", "yes", "no", "eq:variance"] in cells
-    text = " ".join(done.stdout.split())
+    text = " ".join(process.stdout.split())
     for measure in map(measures.get, measures.names()):
         assert measure.facts.bias in text
         assert measure.facts.violates in text
@@ -252,8 +252,8 @@ def test_the_list_as_json_is_the_facts(capsys):
 
 def test_every_option_is_explained_and_help_loads_no_numerical_library():
     code = "import sys; from steadyrl.cli import main; main(['measures', '--help']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    text, loaded = done.stdout.rsplit("\n", 2)[0], done.stdout.rsplit("\n", 2)[1].split()
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    text, loaded = process.stdout.rsplit("\n", 2)[0], process.stdout.rsplit("\n", 2)[1].split()
     for option in ("FILE", "--column", "--confidence", "--resamples", "--seed", "--plot", "--json", "--list"):
         explained = next(line for line in text.splitlines() if line.startswith(f"  {option} "))
         assert len(explained.strip().removeprefix(option).split()) > 2

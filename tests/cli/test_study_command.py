@@ -45,9 +45,9 @@ def test_a_copy_of_a_preset_can_be_changed_and_run(tmp_path):
     (tmp_path / "mine.toml").write_text(text.replace("10.0, -1.0", "5.0"))
     options = ["--updates", "2", "--estimators", "jackknife", "--quiet", "--workers", "1"]
     for seeds, count in ((1, 9), (2, 18)):
-        done = run("study", "mine.toml", "--seeds", seeds, *options, cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == f"finished: out/mine ({count} runs)\n"
+        process = run("study", "mine.toml", "--seeds", seeds, *options, cwd=tmp_path)
+        assert (process.returncode, process.stderr) == (0, "")
+        assert process.stdout == f"finished: out/mine ({count} runs)\n"
 
 
 @pytest.mark.parametrize("table", ["halts", "samples"])
@@ -63,8 +63,8 @@ def test_a_wrong_option_of_the_maze_is_found_before_anything_is_run(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text("[[cases]]\nenv = 'steadyrl/Maze-v0'\nenv_options.max_steps = 0\n")
     assert main(["study", "mine.toml"]) == 2
-    said = "error: mine, case 1: env_options = {'max_steps': 0}: max_steps = 0: must be >= 1\n"
-    assert capsys.readouterr().err == said
+    message = "error: mine, case 1: env_options = {'max_steps': 0}: max_steps = 0: must be >= 1\n"
+    assert capsys.readouterr().err == message
     assert not Path("out").exists()
 
 
@@ -74,8 +74,8 @@ def test_the_report_names_the_command_of_a_study_of_gradients(tmp_path, monkeypa
     assert main([*shlex.split(command), "--quiet", "--workers", "1"]) == 0
     capsys.readouterr()
     assert main(["report", "my own"]) == 2
-    said = "error: my own holds no runs but rows, whose tables and figures are written by: steadyrl"
-    assert capsys.readouterr().err == f"{said} {command}\n"
+    message = "error: my own holds no runs but rows, whose tables and figures are written by: steadyrl"
+    assert capsys.readouterr().err == f"{message} {command}\n"
 
 
 ALL = """
@@ -95,14 +95,17 @@ def test_a_worker_that_dies_stops_its_study_but_not_the_next(tmp_path):
     while driver.poll() is None and not workers(driver):
         time.sleep(0.01)
     os.kill(workers(driver)[0], signal.SIGKILL)
-    code, said = ended(driver)
-    assert (code, said) == (1, "error: a worker process died: run the same command again to resume where it stopped\n")
+    code, message = ended(driver)
+    assert (code, message) == (
+        1,
+        "error: a worker process died: run the same command again to resume where it stopped\n",
+    )
     assert not (tmp_path / "out" / "estimators" / "table.csv").exists()  # nothing was measured yet
     assert "| not run | not decided |" in (tmp_path / "out" / "gradient-variance" / "claims.md").read_text()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["reproduce", "estimators", "--updates", "1"], "updates = 1: must be >= 2"),
         (["reproduce", "gradient-variance", "--estimators", "paper,ours"], "unknown estimator 'ours'"),
@@ -110,11 +113,11 @@ def test_a_worker_that_dies_stops_its_study_but_not_the_next(tmp_path):
         (["study", "gradient-variance"], "study = 'gradient-variance': must be one of baselines"),
     ],
 )
-def test_options_that_make_no_sense_are_one_line(arguments, said, tmp_path, monkeypatch, capsys):
+def test_options_that_make_no_sense_are_one_line(arguments, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     captured = capsys.readouterr().err
-    assert said in captured
+    assert message in captured
     assert captured.count("\n") == 1
     assert not Path("out").exists()
 
@@ -124,16 +127,16 @@ def test_the_command_is_kept_as_a_shell_reads_it(tmp_path):
     folder.mkdir()
     (folder / "it's mine.toml").write_text(SMALL)
     words = ["study", f"{folder}/it's mine.toml", "--updates", "1", "--estimators", "paper", "--allow-import"]
-    done = run(*words, "--out", tmp_path / "out", "--quiet", "--workers", "1")
-    assert done.returncode == 0, done.stderr
-    kept = json.loads((tmp_path / "out" / "study.json").read_text())["command"]
-    assert shlex.split(kept) == ["steadyrl", *words]
+    process = run(*words, "--out", tmp_path / "out", "--quiet", "--workers", "1")
+    assert process.returncode == 0, process.stderr
+    content = json.loads((tmp_path / "out" / "study.json").read_text())["command"]
+    assert shlex.split(content) == ["steadyrl", *words]
 
 
 def test_every_option_that_says_what_is_run_is_kept():
-    given = {"seeds": 2, "updates": None, "engine": "ray", "address": "a:1", "allow-import": False}
-    kept = command_line("study", "maze", budget="quick", **given)
-    assert kept == "steadyrl study maze --budget quick --seeds 2 --engine ray --address a:1"
+    options = {"seeds": 2, "updates": None, "engine": "ray", "address": "a:1", "allow-import": False}
+    words = command_line("study", "maze", budget="quick", **options)
+    assert words == "steadyrl study maze --budget quick --seeds 2 --engine ray --address a:1"
 
 
 WARNING = """
@@ -153,6 +156,6 @@ gymnasium.register("Own-v0", Own)
 def test_workers_warn_as_the_command_does(tmp_path):
     (tmp_path / "creaking.py").write_text(WARNING)
     (tmp_path / "s.toml").write_text(SMALL.replace("steadyrl/Maze-v0", "creaking:Own-v0"))
-    done = run("study", "s.toml", "--allow-import", "--quiet", "--workers", "1", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert set(done.stderr.splitlines()) == {"warning: it creaks and groans"}
+    process = run("study", "s.toml", "--allow-import", "--quiet", "--workers", "1", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert set(process.stderr.splitlines()) == {"warning: it creaks and groans"}

@@ -18,8 +18,8 @@ def test_a_table_of_the_maze_is_filmed_and_drawn_as_a_map(tmp_path, capsys):
     runs.train("steadyrl/Maze-v0", lam=1.0, n=4, updates=2, env_options={"max_steps": 12}, out="runs/maze")
     capsys.readouterr()
     assert main(["watch", "runs/maze", "--frames", "20"]) == 0
-    said = capsys.readouterr().out
-    assert "ended after" in said
+    output = capsys.readouterr().out
+    assert "ended after" in output
     with Image.open(tmp_path / "maze.gif") as film:
         assert 2 <= film.n_frames <= 13
     with Image.open(tmp_path / "maze.png") as picture:

@@ -33,7 +33,9 @@ def test_many_observations_are_encoded_as_one_by_one(space):
 
 
 def test_the_dtype_of_a_vector_is_the_smallest_that_holds_all_parts():
-    reals, bytes_, choice = spaces.Box(-1, 1, (1,)), spaces.Box(0, 255, (1,), np.uint8), spaces.Discrete(3)
+    reals = spaces.Box(-1, 1, (1,))
+    bytes_ = spaces.Box(0, 255, (1,), np.uint8)
+    choice = spaces.Discrete(3)
     for parts, dtype in (
         ((reals, choice), np.float32),
         ((bytes_, choice), np.uint8),

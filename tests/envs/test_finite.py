@@ -37,17 +37,19 @@ def deviation(task, policy):
 
 def by_enumeration(task, policy):
     """Every sequence of chances, one by one."""
-    found = {}
+    distribution = {}
     for chances in product(range(len(task.chances)), repeat=task.horizon):
-        state, units, chance = task.start, 0, 1.0
+        state = task.start
+        units = 0
+        chance = 1.0
         for t, k in enumerate(chances):
             chance *= task.chances[k]
             if task.over[state]:
                 continue
             units += task.earned[state, policy[t, state], k]
             state = task.following[state, policy[t, state], k]
-        found[task.unit * units] = found.get(task.unit * units, 0.0) + chance
-    return found
+        distribution[task.unit * units] = distribution.get(task.unit * units, 0.0) + chance
+    return distribution
 
 
 @pytest.mark.parametrize(
@@ -57,10 +59,10 @@ def test_a_distribution_is_what_enumeration_gives(env):
     rng = np.random.default_rng(0)
     task = env.task
     policy = rng.integers(env.action_space.n, size=(task.horizon, len(task.following)))
-    found, expected = law_of(task, policy), by_enumeration(task, policy)
+    actual, expected = law_of(task, policy), by_enumeration(task, policy)
     expected = {x: p for x, p in expected.items() if p > 0}
-    assert sorted(found) == pytest.approx(sorted(expected))
-    assert [found[x] for x in sorted(found)] == pytest.approx([expected[x] for x in sorted(expected)])
+    assert sorted(actual) == pytest.approx(sorted(expected))
+    assert [actual[x] for x in sorted(actual)] == pytest.approx([expected[x] for x in sorted(expected)])
 
 
 @pytest.mark.parametrize("name", IDS)

@@ -17,7 +17,9 @@ def side_by_side(seed, ours, theirs, policy):
     expected, expected_info = theirs.reset(seed=seed)
     np.testing.assert_array_equal(observation, expected, strict=True)
     assert info == expected_info
-    steps, over, t = [], False, 0
+    steps = []
+    over = False
+    t = 0
     while not over:
         action = policy(t, observation)
         steps.append((ours.step(action), theirs.step(action)))

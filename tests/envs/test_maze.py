@@ -25,7 +25,7 @@ def play(env, actions, seed=0):
 
 def moves_to_goal(spec, through_red):
     """Breadth-first search over the tables, and over whether red has been entered."""
-    queue, seen = deque([(spec.start, False, 0)]), {(spec.start, False)}
+    queue, visited = deque([(spec.start, False, 0)]), {(spec.start, False)}
     while queue:
         state, red, moves = queue.popleft()
         for action in range(4):
@@ -33,8 +33,8 @@ def moves_to_goal(spec, through_red):
             if spec.is_goal[state, action] and entered == through_red:
                 return moves + 1
             following = (int(spec.next_state[state, action]), entered)
-            if not spec.is_goal[state, action] and following not in seen:
-                seen.add(following)
+            if not spec.is_goal[state, action] and following not in visited:
+                visited.add(following)
                 queue.append((*following, moves + 1))
     return None
 

@@ -27,7 +27,10 @@ def plain_cheetah():
 def test_the_pendulum_is_gymnasiums_own_but_for_noise_on_the_right_and_the_fall(seed):
     ours, theirs = inverted_pendulum(fall_reward=-3.0), gym.make("InvertedPendulum-v5", max_episode_steps=300)
     np.testing.assert_array_equal(ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0], strict=True)
-    noise, risky, t, over = draws(10.0, seed), 0, 0, False
+    noise = draws(10.0, seed)
+    risky = 0
+    t = 0
+    over = False
     observation = ours.unwrapped.data.qpos
     while not over:
         action = np.array([np.clip(np.sin(t / 9) + 30.0 * observation[1], -3.0, 3.0)])
@@ -82,7 +85,9 @@ def test_the_cheetah_is_gymnasiums_own_with_x_in_front_and_paid_for_either_way(s
     expected, expected_info = theirs.reset(seed=seed)
     np.testing.assert_array_equal(observation, np.concatenate([[expected_info["x_position"]], expected]), strict=True)
     assert info == expected_info
-    rng, noise, risky = np.random.default_rng(seed), draws(7.0, seed), 0
+    rng = np.random.default_rng(seed)
+    noise = draws(7.0, seed)
+    risky = 0
     for t in range(1, 501):
         before = observation[0]
         action = rng.uniform(-1, 1, 6).astype(np.float32)

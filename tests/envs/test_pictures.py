@@ -68,8 +68,8 @@ def test_the_window_shows_the_same_picture(monkeypatch):
         one.reset(seed=0)
         one.step(0)
     assert env.render() is None
-    shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
-    np.testing.assert_array_equal(shown, other.render())
+    screen = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+    np.testing.assert_array_equal(screen, other.render())
     env.close()
     env.close()
     assert pygame.display.get_surface() is None

@@ -330,8 +330,8 @@ def test_running_statistics_of_a_wrapper_are_warned_of_by_the_name_of_our_option
     def make():
         return gym.wrappers.TimeLimit(wrapper(gym.make("CartPole-v1", disable_env_checker=True)), 20)
 
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
         probe(make)
     pattern = f"{wrapper.__name__} keeps statistics .* set {option} = true"
-    assert any(re.search(pattern, str(one.message)) for one in said)
+    assert any(re.search(pattern, str(one.message)) for one in caught_warnings)

@@ -55,8 +55,8 @@ def test_the_package_alone_makes_them_known_where_gymnasium_was_imported():
     ],
 )
 def test_gymnasium_makes_an_id_with_its_module_in_front(first, module):
-    made = output_of(f"{first}import gymnasium as g; print(g.make('{module}:steadyrl/Maze-v0').unwrapped)")
-    assert made == "<MazeEnv<steadyrl/Maze-v0>>"
+    output = output_of(f"{first}import gymnasium as g; print(g.make('{module}:steadyrl/Maze-v0').unwrapped)")
+    assert output == "<MazeEnv<steadyrl/Maze-v0>>"
 
 
 @pytest.mark.parametrize("module", ["steadyrl", "steadyrl.measures"])

@@ -34,15 +34,15 @@ def test_golden_coefficients(short):
 def test_variance_and_gini_are_exactly_unbiased(name, n):
     measure = measures.get(name)
     exact = exact_gradient(measure.influence(POINTS, P))
-    found = expected_gradient(lambda x: estimators.influence.coefficients(measure, x), n)
-    np.testing.assert_allclose(found, exact, atol=1e-12)
+    gradient = expected_gradient(lambda x: estimators.influence.coefficients(measure, x), n)
+    np.testing.assert_allclose(gradient, exact, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_the_mean_is_exactly_unbiased_too(n):
     exact = exact_gradient(measures.mean.influence(POINTS, P))
-    found = expected_gradient(lambda x: estimators.influence.coefficients("mean", x), n)
-    np.testing.assert_allclose(found, exact, atol=1e-12)
+    gradient = expected_gradient(lambda x: estimators.influence.coefficients("mean", x), n)
+    np.testing.assert_allclose(gradient, exact, atol=1e-12)
 
 
 BIASED = [n for n in NINE.values() if not (measures.get(n).facts.unbiased or measures.get(n).facts.needs_density)]
@@ -52,8 +52,8 @@ BIASED = [n for n in NINE.values() if not (measures.get(n).facts.unbiased or mea
 def test_the_others_are_biased_and_say_so(name):
     measure = measures.get(name)
     exact = exact_gradient(measure.influence(POINTS, P))
-    found = expected_gradient(lambda x: estimators.influence.coefficients(measure, x), 4)
-    assert np.abs(found - exact).max() > 1e-3
+    gradient = expected_gradient(lambda x: estimators.influence.coefficients(measure, x), 4)
+    assert np.abs(gradient - exact).max() > 1e-3
     assert measure.facts.bias
 
 
@@ -63,8 +63,8 @@ def test_leave_one_out_is_exactly_unbiased_for_the_gradient_of_the_expected_valu
     index = np.array(list(product(range(P.size), repeat=n)))
     values = measure.value(POINTS[index])
     exact = numerical_gradient(lambda p: float(np.sum(np.prod(p[index], axis=1) * values)))
-    found = expected_gradient(lambda x: estimators.jackknife.coefficients(measure, x), n)
-    np.testing.assert_allclose(found, exact, atol=1e-8)
+    gradient = expected_gradient(lambda x: estimators.jackknife.coefficients(measure, x), n)
+    np.testing.assert_allclose(gradient, exact, atol=1e-8)
 
 
 @pytest.mark.parametrize("short", [*LEAVE_ONE_OUT_POWER])
@@ -95,8 +95,8 @@ def test_semi_variance_form_is_its_definition(side, seed, n):
         short = np.maximum(m - others, 0.0)
         slope, base = 2 * short.sum() / (n - 2), (n - 1) * (short**2).sum() / (n - 2) ** 2
         expected[i] = max(m - xi, 0.0) ** 2 + slope * (xi - m) - base
-    found = estimators.influence.coefficients(measures.get("semi_variance", side=side), x)
-    np.testing.assert_allclose(found, expected, atol=1e-10 * n)
+    coefficients = estimators.influence.coefficients(measures.get("semi_variance", side=side), x)
+    np.testing.assert_allclose(coefficients, expected, atol=1e-10 * n)
 
 
 @pytest.mark.parametrize("short", [*NINE, *SIDED])
@@ -114,7 +114,9 @@ def test_upper_and_lower_sides_mirror_each_other(short):
 def test_coefficients_follow_their_trajectories(short, seed, n):
     """Permutation equivariance, with and without weights; location invariance; homogeneity."""
     rng = np.random.default_rng(seed)
-    x, w, order = rng.normal(size=n), rng.random(n) + 0.5, rng.permutation(n)
+    x = rng.normal(size=n)
+    w = rng.random(n) + 0.5
+    order = rng.permutation(n)
     measure = measure_of(short)
     for weights, permuted in ((None, None), (w, w[order])):
         c = estimators.influence.coefficients(measure, x, weights)

@@ -110,8 +110,8 @@ def test_equal_returns_get_nothing_though_the_print_would_give_them_noise():
 def test_variance_is_exactly_unbiased_with_the_split():
     exact = exact_gradient(measures.variance.influence(POINTS, P))
     for n in (2, 3, 4):
-        found = expected_gradient(lambda x: as_printed("variance", x), n)
-        np.testing.assert_allclose(found, exact, atol=1e-12)
+        gradient = expected_gradient(lambda x: as_printed("variance", x), n)
+        np.testing.assert_allclose(gradient, exact, atol=1e-12)
 
 
 def test_gini_is_exactly_unbiased_with_a_fixed_bound_only():
@@ -159,8 +159,8 @@ def test_importance_weights_correct_the_law_that_was_sampled():
     exact = exact_gradient(measures.variance.influence(POINTS, P))
     index = np.array(np.meshgrid(*[np.arange(P.size)] * 3, indexing="ij")).reshape(3, -1).T
     c = as_printed("variance", POINTS[index], rho[index])
-    found = np.einsum("s,si,sik->k", np.prod(q[index], axis=1), c, SCORES[index]) / 3
-    np.testing.assert_allclose(found, exact, atol=1e-12)
+    gradient = np.einsum("s,si,sik->k", np.prod(q[index], axis=1), c, SCORES[index]) / 3
+    np.testing.assert_allclose(gradient, exact, atol=1e-12)
 
 
 def test_bad_options_are_refused():

@@ -11,7 +11,10 @@ import os
 import stat
 from pathlib import Path
 
-KILLED, LOST, HOLLOW, MIXED = "killed", "lost", "hollow", "mixed"
+KILLED = "killed"
+LOST = "lost"
+HOLLOW = "hollow"
+MIXED = "mixed"
 LEFT = (KILLED, LOST, HOLLOW, MIXED)
 
 
@@ -54,9 +57,9 @@ class Disk:
         if not self._ours(path):
             return self.real[what](*arguments, **options)
         self.told(f"before {what}", path)
-        found = self.real[what](*arguments, **options)
+        result = self.real[what](*arguments, **options)
         self.told(f"after {what}", path)
-        return found
+        return result
 
     def _open(self, path, flags, *rest, **options):
         if not self._ours(path):
@@ -91,11 +94,11 @@ class Disk:
             self.told("before fsync", path)
         self.real["fsync"](file)
         if path is not None:
-            found = os.fstat(file)
-            if stat.S_ISDIR(found.st_mode):
+            status = os.fstat(file)
+            if stat.S_ISDIR(status.st_mode):
                 self.names = {entry.name: entry.inode() for entry in os.scandir(self.root)}
             else:
-                self.contents[found.st_ino] = Path(path).read_bytes()
+                self.contents[status.st_ino] = Path(path).read_bytes()
             self.told("after fsync", path)
 
     def _ftruncate(self, file, size):
@@ -136,7 +139,10 @@ class Fails:
     """From its k-th step on, nothing can be written, for this reason; on a full disk files can still be removed."""
 
     def __init__(self, k, why):
-        self.k, self.why, self.steps, self.at = k, why, 0, ""
+        self.k = k
+        self.why = why
+        self.steps = 0
+        self.at = ""
 
     def __call__(self, step, path):
         if not step.startswith(("before", "half")):

@@ -109,13 +109,13 @@ def results(folder):
 
 def progress(folder):
     """What the runs have written so far, and when."""
-    found = {}
+    updates_by_run = {}
     for path in (folder / "out").glob("runs/*/*"):
         try:
-            found[str(path)] = (path.stat().st_size, path.stat().st_mtime_ns)
+            updates_by_run[str(path)] = (path.stat().st_size, path.stat().st_mtime_ns)
         except FileNotFoundError:  # replaced meanwhile
             continue
-    return found
+    return updates_by_run
 
 
 def until_progress(driver, folder, times=1):
@@ -137,13 +137,13 @@ def processes(pid):
 
 def workers(driver):
     """The processes that train."""
-    found = []
+    pids = []
     for pid in processes(driver.pid)[1:]:
         try:
-            found += [pid] if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes() else []
+            pids += [pid] if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes() else []
         except (FileNotFoundError, ProcessLookupError):
             continue
-    return found
+    return pids
 
 
 def listening(pids):
@@ -155,11 +155,11 @@ def listening(pids):
                 inodes.add(os.readlink(link))
             except OSError:
                 continue
-    found = []
+    addresses = []
     for table in ("tcp", "tcp6", "udp", "udp6"):
         path = Path(f"/proc/net/{table}")
         for line in path.read_text().splitlines()[1:] if path.exists() else []:
             local, state, inode = (line.split()[k] for k in (1, 3, 9))
             if f"socket:[{inode}]" in inodes and (state == "0A" or table.startswith("udp")):
-                found.append((table, local))
-    return found
+                addresses.append((table, local))
+    return addresses

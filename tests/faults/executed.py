@@ -8,7 +8,9 @@ import os
 from steadyrl.runs import folder, record
 from steadyrl.studies import work
 
-execute_quietly, opened, finish = work.execute, record.Record.__init__, folder.finish
+execute_quietly = work.execute
+opened = record.Record.__init__
+finish = folder.finish
 
 
 def execute(task):

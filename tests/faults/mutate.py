@@ -297,14 +297,14 @@ def passes(tests, sources):
     """Do these tests pass with these sources?"""
     path = os.pathsep.join([str(sources), str(ROOT)])
     words = [word.strip("'") for word in tests.split(" -k ")]
-    chosen = [*words[0].split(), *(["-k", words[1]] if len(words) > 1 else [])]
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *chosen]
-    done = subprocess.run(
+    selection = [*words[0].split(), *(["-k", words[1]] if len(words) > 1 else [])]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *selection]
+    process = subprocess.run(
         command, check=False, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}
     )
-    if done.returncode not in (0, 1):
-        sys.exit(f"{tests}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return done.returncode == 0
+    if process.returncode not in (0, 1):
+        sys.exit(f"{tests}: {process.stdout[-2000:]}{process.stderr[-2000:]}")
+    return process.returncode == 0
 
 
 def survives(mutation, place):
@@ -322,18 +322,18 @@ def survives(mutation, place):
 
 
 def main(names):
-    chosen = [mutation for mutation in MUTATIONS if not names or mutation.name in names]
-    broken = [tests for tests in dict.fromkeys(m.tests for m in chosen) if not passes(tests, ROOT / "src")]
+    selection = [mutation for mutation in MUTATIONS if not names or mutation.name in names]
+    broken = [tests for tests in dict.fromkeys(m.tests for m in selection) if not passes(tests, ROOT / "src")]
     if broken:
         sys.exit(f"these fail without any change: {broken}")
     survivors = []
-    for mutation in chosen:
+    for mutation in selection:
         with tempfile.TemporaryDirectory() as place:
             survived = survives(mutation, place)
         sys.stdout.write(f"{'SURVIVED' if survived else 'noticed '}  {mutation.name} ({mutation.file})\n")
         sys.stdout.flush()
         survivors += [mutation.name] if survived else []
-    sys.stdout.write(f"{len(chosen)} protections taken out, {len(survivors)} unnoticed: {', '.join(survivors)}\n")
+    sys.stdout.write(f"{len(selection)} protections taken out, {len(survivors)} unnoticed: {', '.join(survivors)}\n")
     sys.exit(bool(survivors))
 
 

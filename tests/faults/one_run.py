@@ -94,19 +94,19 @@ def full(at, whole):
 
 def _out_of_disk(folder, fails):
     """What is wrong with how the run ends: it has to be a DiskError that leaves the last good checkpoint."""
-    kept = set()
+    reports = set()
 
     def told(step, path):
         if not fails.at:
-            kept.clear()
-            kept.update(checkpoints(folder))
+            reports.clear()
+            reports.update(checkpoints(folder))
         fails(step, path)
 
     try:
         with Disk(folder, told):
             go(folder)
     except DiskError:
-        last = sorted(kept, key=lambda name: int(name.removeprefix("ckpt-")))[-1:]
+        last = sorted(reports, key=lambda name: int(name.removeprefix("ckpt-")))[-1:]
         return "" if set(last) <= checkpoints(folder) else f"{last} is gone"
     except (RunError, OSError) as error:
         return f"{type(error).__name__}: {error}"

@@ -125,28 +125,28 @@ def answers(tmp_path_factory, trained):
 
 
 def run(commands):
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.runs.commands"],
         input=json.dumps(commands), check=False, capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 @pytest.mark.parametrize("name", TABLE)
 def test_bad_input_gets_its_line_and_its_exit_code(name, answers):
-    at, said = answers
+    at, outcomes = answers
     _, code, message = TABLE[name]
-    found, _, err = said[name]
-    assert (found, err) == (code, message.format(at=at))
+    exit_code, _, err = outcomes[name]
+    assert (exit_code, err) == (code, message.format(at=at))
 
 
 def test_a_locked_run_is_refused_with_pid_and_host(unfinished):
     with locked(unfinished):
         ((code, out, err),) = run([["train", *OPTIONS, "--out", str(unfinished)]])
     who = f"process {os.getpid()} on {socket.gethostname()}"
-    said = f"error: {unfinished} is locked: {who} is at work in it: wait for it, or end it\n"
-    assert (code, out, err) == (2, "", said)
+    message = f"error: {unfinished} is locked: {who} is at work in it: wait for it, or end it\n"
+    assert (code, out, err) == (2, "", message)
 
 
 STUDY = f"""
@@ -169,12 +169,16 @@ policy_rate = 1e308
 def test_in_a_study_one_run_fails_one_diverges_and_the_rest_goes_on(tmp_path):
     (tmp_path / "s.toml").write_text(STUDY)
     command = ["study", str(tmp_path / "s.toml"), "--out", str(tmp_path / "out"), "--quiet", "--workers", "1"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "steadyrl", *command, "--allow-import"],
         check=False, capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
     (failed,) = (path.parent for path in (tmp_path / "out").glob("runs/*/failed.json"))
     why = "update 3, episode 0, step 5: observation = [ 1. 5. nan]: must be finite (there is no checkpoint yet)"
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: 1 of 3 runs failed; {failed}: {why}\n")
+    assert (process.returncode, process.stdout, process.stderr) == (
+        1,
+        "",
+        f"error: 1 of 3 runs failed; {failed}: {why}\n",
+    )
     ends = [json.loads(path.read_text())["status"] for path in (tmp_path / "out").glob("runs/*/done.json")]
     assert sorted(ends) == ["diverged", "finished"]

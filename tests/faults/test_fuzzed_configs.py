@@ -70,10 +70,10 @@ def answer(fields, which):
 @settings(max_examples=CONFIGS)
 @given(one_to_four_wrong_fields())
 def test_every_wrong_field_is_named_and_no_other(wrong):
-    said = answer({"env": MAZE, **wrong}, "named")
-    assert isinstance(said, str)
-    named = [name for name in all_options() if re.search(rf"(^|; ){name}(\.\S*)? = ", said)]
-    assert sorted(named) == sorted(wrong)
+    message = answer({"env": MAZE, **wrong}, "named")
+    assert isinstance(message, str)
+    names = [name for name in all_options() if re.search(rf"(^|; ){name}(\.\S*)? = ", message)]
+    assert sorted(names) == sorted(wrong)
 
 
 scalars = st.one_of(
@@ -100,14 +100,14 @@ keys = st.one_of(st.sampled_from(list(all_options())), st.text(max_size=6))
 @given(st.dictionaries(keys, likely, max_size=6), st.booleans())
 def test_any_config_is_accepted_or_refused_with_a_field_that_was_given(fields, with_env):
     fields = {"env": MAZE, **fields} if with_env else fields
-    said = answer(fields, "anything")
-    if isinstance(said, RunConfig):
-        assert len(config_hash(said)) == 64
-        assert from_toml(to_toml(said)) == said
+    message = answer(fields, "anything")
+    if isinstance(message, RunConfig):
+        assert len(config_hash(message)) == 64
+        assert from_toml(to_toml(message)) == message
         return
-    assert said
-    named = [name for name in (*fields, "env", "n", "measure", "estimator") if name in said or repr(name) in said]
-    assert named
+    assert message
+    names = [name for name in (*fields, "env", "n", "measure", "estimator") if name in message or repr(name) in message]
+    assert names
 
 
 CHOICES = {
@@ -157,19 +157,21 @@ def as_toml(value):
 
 
 def test_the_command_itself_ends_with_0_or_2_and_one_line(tmp_path):
-    rng, commands, given_fields = random.Random(5), [], []
+    rng = random.Random(5)
+    commands = []
+    given_fields = []
     for k in range(COMMANDS):
         fields = some_config(rng)
         given_fields.append(fields)
         (tmp_path / f"{k}.toml").write_text("".join(f"{name} = {as_toml(x)}\n" for name, x in fields.items()))
         commands.append(["train", "--config", f"{tmp_path}/{k}.toml", "--out", f"{tmp_path}/run-{k}", "--quiet"])
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.runs.commands"],
         input=json.dumps(commands), check=False, capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     codes = []
-    for fields, (code, out, err) in zip(given_fields, json.loads(done.stdout), strict=True):
+    for fields, (code, out, err) in zip(given_fields, json.loads(process.stdout), strict=True):
         assert code in (0, 2), (fields, err)
         if code == 2:
             errors = [line for line in err.splitlines() if not line.startswith("warning: ")]

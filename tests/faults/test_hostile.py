@@ -178,7 +178,7 @@ def test_arrays_of_another_shape_are_refused(arrays, unfinished, refused):
 
 def test_without_the_look_at_shapes_a_wrong_array_would_be_spread_over_the_table(unfinished, monkeypatch):
     rewritten(unfinished / "ckpt-4", {"actors.policy.theta": np.ones((1, 4))})
-    monkeypatch.setattr(runs_run, "restore", lambda learner, found, name: learner.restore(found.state))
+    monkeypatch.setattr(runs_run, "restore", lambda learner, saved, name: learner.restore(saved.state))
     with pytest.raises(ValueError, match=r"theta is float64 of shape \(1, 4\), must be float64 of \(36, 4\)"):
         load(unfinished)  # the learner looks, too
     with monkeypatch.context() as without:

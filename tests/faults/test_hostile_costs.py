@@ -38,9 +38,9 @@ def put_metrics(study, raw):
     """Other metrics in the study's run, with a digest that fits."""
     (path,) = (study / "runs").iterdir()
     (path / "metrics.jsonl").write_bytes(raw)
-    done = json.loads((path / "done.json").read_text())
-    done["sha256"]["metrics.jsonl"] = hashlib.sha256(raw).hexdigest()
-    (path / "done.json").write_text(json.dumps(done))
+    ending = json.loads((path / "done.json").read_text())
+    ending["sha256"]["metrics.jsonl"] = hashlib.sha256(raw).hexdigest()
+    (path / "done.json").write_text(json.dumps(ending))
     return path
 
 
@@ -72,8 +72,8 @@ def test_a_giant_maze_in_a_study_does_not_stop_its_report(study, trained, capsys
     fields = {**load(trained).config.to_dict(), "env_options": {"layout": GIANT[:1] + GIANT[-9:]}}
     path = add_run(study, fields, metrics_jsonl=row(**{"return": 1.0}))
     digests = {"metrics.jsonl": hashlib.sha256((path / "metrics.jsonl").read_bytes()).hexdigest()}
-    done = {"format": folder.FORMAT, "status": "finished", "update": 4, "sha256": digests}
-    (path / "done.json").write_text(json.dumps(done))
+    ending = {"format": folder.FORMAT, "status": "finished", "update": 4, "sha256": digests}
+    (path / "done.json").write_text(json.dumps(ending))
     assert main(["report", str(study), "--evaluate", "5"]) == 0
     out, err = capsys.readouterr()
     assert "2 runs (2 finished)" in out
@@ -111,9 +111,9 @@ def test_metrics_of_many_gigabytes_are_not_read(study, monkeypatch):
     (path,) = (study / "runs").iterdir()
     os.truncate(path / "metrics.jsonl", 40 * 10**9)  # a sparse file, which takes no room
     monkeypatch.setattr(type(path), "read_bytes", None)
-    (found,) = results.read(study).runs
-    assert found.status == "damaged"
-    assert found.message.startswith("metrics.jsonl: has more than 1073741824 bytes, which no report reads")
+    (result,) = results.read(study).runs
+    assert result.status == "damaged"
+    assert result.message.startswith("metrics.jsonl: has more than 1073741824 bytes, which no report reads")
 
 
 def test_metrics_are_digested_in_parts(run, monkeypatch, refused):
@@ -126,8 +126,8 @@ def test_metrics_are_digested_in_parts(run, monkeypatch, refused):
 def test_names_without_end_are_damage_to_their_run(study):
     many = b"".join(row(**{f"m{k}-{j}": 1.0 for j in range(200)}) for k in range(200))
     put_metrics(study, many)
-    (found,) = results.read(study).runs
-    assert (found.status, found.message) == (
+    (result,) = results.read(study).runs
+    assert (result.status, result.message) == (
         "damaged", "metrics.jsonl: has 40003 different names: a report reads 500 at the most",
     )  # fmt: skip
     put_metrics(study, row(**{f"m{j}": 1.0 for j in range(497)}))
@@ -137,8 +137,8 @@ def test_names_without_end_are_damage_to_their_run(study):
 @pytest.mark.parametrize("number", [1.7e308, -1e151])
 def test_a_number_that_no_axis_can_show_is_damage_to_its_run(number, study, capsys):
     put_metrics(study, row(**{"return": number, "variability": 1.0}))
-    (found,) = results.read(study).runs
-    assert found.message == "metrics.jsonl: return: has a number beyond 1e+150, which no figure can show"
+    (result,) = results.read(study).runs
+    assert result.message == "metrics.jsonl: return: has a number beyond 1e+150, which no figure can show"
     assert main(["report", str(study), "--evaluate", "0", "--no-maps"]) == 0
     assert "(0 finished, 1 damaged)" in capsys.readouterr().out
 
@@ -206,8 +206,8 @@ def test_without_the_digest_a_flipped_digit_would_be_believed(study, monkeypatch
     digest = next(csv.DictReader(text.splitlines()))["sha256"]
     path.write_text(text)
     monkeypatch.setattr(evaluations, "_digest", lambda name, cells: digest)
-    (found,) = evaluations.read(study).values()
-    assert repr(found["mean"]).startswith("-12.34")
+    (row,) = evaluations.read(study).values()
+    assert repr(row["mean"]).startswith("-12.34")
 
 
 @pytest.mark.filterwarnings("default::UserWarning")

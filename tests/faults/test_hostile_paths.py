@@ -33,9 +33,9 @@ def test_links_and_pipes_in_a_run_are_not_followed(name, kind, run, canary, refu
         )
     if name != "done.json":
         (run / "done.json").unlink(missing_ok=True)
-    wanted = (2, 4) if (name, kind) == ("run.json", "a link to nowhere") else (4,)
-    refused("train", *OPTIONS, "--out", run, codes=wanted)
-    refused("evaluate", run, codes=wanted)
+    codes = (2, 4) if (name, kind) == ("run.json", "a link to nowhere") else (4,)
+    refused("train", *OPTIONS, "--out", run, codes=codes)
+    refused("evaluate", run, codes=codes)
     assert list((tmp_path / "elsewhere").iterdir()) == []
     assert not (tmp_path / "x").exists()
 
@@ -72,9 +72,9 @@ def test_links_in_a_studys_run_are_damage_to_that_run(study, canary):
     (path,) = (study / "runs").iterdir()
     (path / "metrics.jsonl").unlink()
     (path / "metrics.jsonl").symlink_to(canary)
-    (found,) = results.read(study).runs
-    assert found.status == "damaged"
-    assert "metrics.jsonl: is a symbolic link" in found.message
+    (result,) = results.read(study).runs
+    assert result.status == "damaged"
+    assert "metrics.jsonl: is a symbolic link" in result.message
 
 
 # Names

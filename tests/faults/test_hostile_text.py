@@ -118,11 +118,11 @@ LINES += [b'{"update": 1, "episodes": 1, "steps": 1, "return": 1' + b"0" * 400 +
 def test_metrics_that_lie_are_damage_to_their_run(line, study):
     (path,) = (study / "runs").iterdir()
     (path / "metrics.jsonl").write_bytes(line)
-    done = json.loads((path / "done.json").read_text())
-    done["sha256"]["metrics.jsonl"] = hashlib.sha256(line).hexdigest()
-    (path / "done.json").write_text(json.dumps(done))
-    (found,) = results.read(study).runs
-    assert found.status == "damaged"
+    ending = json.loads((path / "done.json").read_text())
+    ending["sha256"]["metrics.jsonl"] = hashlib.sha256(line).hexdigest()
+    (path / "done.json").write_text(json.dumps(ending))
+    (result,) = results.read(study).runs
+    assert result.status == "damaged"
 
 
 # What is shown

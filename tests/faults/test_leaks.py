@@ -20,8 +20,8 @@ SMALL = ["--n", "1", "--updates", "6", "--checkpoint-every", "4", "--quiet"]
 def steadyrl(*arguments, cwd=ROOT):
     command = [sys.executable, "-m", "steadyrl", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=cwd, env=environment)
-    return done.returncode, done.stdout, done.stderr
+    process = subprocess.run(command, check=False, capture_output=True, text=True, cwd=cwd, env=environment)
+    return process.returncode, process.stdout, process.stderr
 
 
 def leaky(how, out, **options):
@@ -36,7 +36,7 @@ NONE = "(there is no checkpoint yet)\n"
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ("sys.exit", f"{HERE} SystemExit: 0 {NONE}"),
         ("GeneratorExit", f"{HERE} GeneratorExit:  {NONE}"),
@@ -47,10 +47,10 @@ NONE = "(there is no checkpoint yet)\n"
         ),
     ],
 )
-def test_it_says_update_episode_step_and_what_was_raised(how, said, tmp_path):
+def test_it_says_update_episode_step_and_what_was_raised(how, message, tmp_path):
     code, out, err = leaky(how, tmp_path / "run")
     assert (code, out) == (1, "")
-    assert " ".join(err.split()) == " ".join(said.split())
+    assert " ".join(err.split()) == " ".join(message.split())
     assert not (tmp_path / "run" / "done.json").exists()
 
 
@@ -136,15 +136,15 @@ class Leaves(Quiet):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (SystemExit(0), r"sys\.exit\(0\)"),
         (SystemExit("done"), r"sys\.exit\('done'\)"),
         (GeneratorExit(), "GeneratorExit"),
     ],
 )
-def test_a_callback_that_ends_the_process_fails_the_run(error, said, tmp_path):
-    with pytest.raises(RunFailedError, match=rf"^update 2: {said} was called, by a callback or a package"):
+def test_a_callback_that_ends_the_process_fails_the_run(error, message, tmp_path):
+    with pytest.raises(RunFailedError, match=rf"^update 2: {message} was called, by a callback or a package"):
         train(envs.walk, n=2, updates=6, out=tmp_path / "run", view=Leaves(error))
 
 

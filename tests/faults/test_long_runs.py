@@ -44,14 +44,14 @@ env_options.noise = ["gaussian", "pareto", "uniform", "handcraft"]
 
 @long_only
 def test_memory_and_files_stay_flat_over_a_hundred_thousand_updates(tmp_path):
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", WATCHED, str(tmp_path / "run"), str(UPDATES)],
         check=False, capture_output=True, text=True, env=environment(""),
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    seen = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [update for update, *_ in seen] == list(range(UPDATES // 10, UPDATES + 1, UPDATES // 10))
-    memory, files, others, metrics = ([row[k] for row in seen] for k in (1, 2, 3, 4))
+    assert process.returncode == 0, process.stderr
+    samples = [json.loads(line) for line in process.stdout.splitlines()]
+    assert [update for update, *_ in samples] == list(range(UPDATES // 10, UPDATES + 1, UPDATES // 10))
+    memory, files, others, metrics = ([row[k] for row in samples] for k in (1, 2, 3, 4))
     assert max(memory) - memory[0] < 4 * MEGABYTE
     assert max(files) <= 6
     assert max(others) - min(others) < 0.05 * MEGABYTE

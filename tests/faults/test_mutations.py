@@ -36,7 +36,7 @@ def test_a_checkpoint_that_vanishes_while_it_is_read_is_looked_for_again(tmp_pat
     assert [path.name for path in there] == ["ckpt-8", "ckpt-6"]
     answers = [[run.folder / "ckpt-4", run.folder / "ckpt-2"], there]
     monkeypatch.setattr(checkpoint, "listed", lambda folder: answers.pop(0))
-    assert checkpoint.last_good(run.folder, config_hash(run.config), lambda found: None).update == 8
+    assert checkpoint.last_good(run.folder, config_hash(run.config), lambda latest: None).update == 8
     assert answers == []
 
 

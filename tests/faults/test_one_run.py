@@ -21,20 +21,20 @@ FLIPS = [1 << bit for bit in range(8)] if LONG else [1, 32]
 
 def tried(what, folder, without=""):
     command = [sys.executable, "-m", "tests.faults.one_run", what, str(folder), *without.split()]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    process = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 # Writing
 
 
 def test_killed_or_without_power_at_any_step_of_its_writing_it_ends_with_the_same_bytes(tmp_path):
-    found = tried("power", tmp_path)
-    assert found["lost"] == {}
-    assert found["steps"] > 100
-    assert found["states"] > 60
-    figure("killed or cut off at every step of writing", **found | {"lost": 0})
+    summary = tried("power", tmp_path)
+    assert summary["lost"] == {}
+    assert summary["steps"] > 100
+    assert summary["states"] > 60
+    figure("killed or cut off at every step of writing", **summary | {"lost": 0})
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_without_a_protection_a_power_cut_is_a_loss(without, what, tmp_path):
 
 
 def test_out_of_disk_at_any_step_it_says_so_keeps_its_checkpoint_and_goes_on_later(tmp_path):
-    found = tried("full", tmp_path)
-    assert found["lost"] == {}
-    assert found["steps"] > 60
-    figure("out of disk at every step of writing", **found | {"lost": 0})
+    summary = tried("full", tmp_path)
+    assert summary["lost"] == {}
+    assert summary["steps"] > 60
+    figure("out of disk at every step of writing", **summary | {"lost": 0})
 
 
 def test_without_atomic_writes_a_full_disk_is_a_loss(tmp_path):
@@ -77,8 +77,8 @@ def small_disk(tmp_path):
 
 def steadyrl(*arguments):
     command = [sys.executable, "-m", "steadyrl", *map(str, arguments)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-    return done.returncode, done.stdout, done.stderr
+    process = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    return process.returncode, process.stdout, process.stderr
 
 
 def test_a_disk_that_is_really_full_and_one_that_is_really_read_only(small_disk, tmp_path):
@@ -123,10 +123,10 @@ def damages(raw, step=1):
         yield raw[:k]
 
 
-def numbers(found):
+def numbers(saved):
     """All that a checkpoint says, to compare."""
-    arrays = {name: (str(array.dtype), array.shape, array.tobytes()) for name, array in found.state.items()}
-    return [getattr(found, name) for name in checkpoint.HEADER], arrays
+    arrays = {name: (str(array.dtype), array.shape, array.tobytes()) for name, array in saved.state.items()}
+    return [getattr(saved, name) for name in checkpoint.HEADER], arrays
 
 
 def wrong_loads(damaged, load, right):
@@ -134,10 +134,10 @@ def wrong_loads(damaged, load, right):
     wrong = 0
     for content in damaged:
         try:
-            found = load(content)
+            content_read = load(content)
         except RunError:
             continue
-        wrong += found != right
+        wrong += content_read != right
     return wrong
 
 
@@ -207,11 +207,11 @@ def test_no_flipped_byte_of_the_metrics_is_gone_on_from(run, trained, monkeypatc
     """A checkpoint is taken only if its part of the metrics is whole."""
     path = run / "metrics.jsonl"
     raw, key = path.read_bytes(), config_hash(trained.config)
-    parts = {found.update: found.metrics_bytes for found in map(read_checkpoint, checkpoint.listed(run))}
+    parts = {latest.update: latest.metrics_bytes for latest in map(read_checkpoint, checkpoint.listed(run))}
 
     def taken(content):
         path.write_bytes(content)
-        return last_good(run, key, lambda found: metrics.check_against(run, found)).update
+        return last_good(run, key, lambda latest: metrics.check_against(run, latest)).update
 
     def wrong():
         """Loads that resume from a part which is not as it was."""
@@ -226,7 +226,7 @@ def test_no_flipped_byte_of_the_metrics_is_gone_on_from(run, trained, monkeypatc
 
     with pytest.warns(UserWarning, match=r"metrics\.jsonl: .*resuming from ckpt-4"):
         assert wrong() == 0
-    monkeypatch.setattr(metrics, "check_against", lambda run, found: None)
+    monkeypatch.setattr(metrics, "check_against", lambda run, saved: None)
     assert wrong() > 100
     figure("damaged metrics.jsonl", tried=len(raw) * (len(FLIPS) + 1), wrong=0)
 

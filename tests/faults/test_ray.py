@@ -46,14 +46,14 @@ def test_by_ray_a_study_gives_the_same_bytes_as_by_the_local_engine(local, tmp_p
     folder = write(tmp_path / "study", LONGER if LONG else TINY)
     with running(folder, *OPTIONS, executed=folder / "executed") as driver:
         until_progress(driver, folder)
-        seen = {address for _, address in listening(processes(driver.pid))}
+        addresses = {address for _, address in listening(processes(driver.pid))}
         code, err = ended(driver)
     assert code == 0, err
     assert results(folder) == local
     counts = Counter((folder / "executed").read_text().splitlines())
     assert set(counts.values()) == {1}
-    assert len(seen) >= 3
-    assert [address for address in seen if not address.startswith(LOOPBACK)] == []
+    assert len(addresses) >= 3
+    assert [address for address in addresses if not address.startswith(LOOPBACK)] == []
     figure("by Ray, the same bytes", runs=len(counts) // 2, differing=0, doors_beyond_loopback=0)
 
 
@@ -97,13 +97,13 @@ def test_of_three_machines_one_is_lost_and_every_run_is_done_once_to_the_bit(loc
     folder = write(tmp_path / "study", LONGER)
     command = [sys.executable, "-m", "tests.faults.three_nodes", str(folder / "study.toml"), str(folder / "out")]
     executed = folder / "executed"
-    done = subprocess.run(
+    process = subprocess.run(
         command, check=False, capture_output=True, text=True, cwd=folder, env=environment("", executed)
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["nodes"] == [3, 2]
-    assert told["finished"] == 40
+    assert process.returncode == 0, process.stderr[-3000:]
+    output = json.loads(process.stdout.splitlines()[-1])
+    assert output["nodes"] == [3, 2]
+    assert output["finished"] == 40
     assert results(folder) == local
     counts = Counter(executed.read_text().splitlines())
     assert len([line for line in counts if line.startswith("ended ")]) == 40
@@ -116,7 +116,7 @@ def test_ray_that_is_not_there_is_named(tmp_path):
     folder = write(tmp_path / "study", TINY)
     command = [sys.executable, "-m", "steadyrl", "study", str(folder / "study.toml"), "--out", str(folder / "out")]
     command += ["--engine", "ray", "--address", "127.0.0.1:1", "--quiet"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: address = '127.0.0.1:1': no Ray cluster there: ")
-    assert done.stderr.count("\n") == 1
+    process = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert process.returncode == 2
+    assert process.stderr.startswith("error: address = '127.0.0.1:1': no Ray cluster there: ")
+    assert process.stderr.count("\n") == 1

@@ -81,13 +81,15 @@ def undisturbed(tmp_path_factory):
     with running(folder, "--workers", "2") as driver:
         code, err = ended(driver)
         assert code == 0, err
-    found = results(folder)
-    assert len(found) == 40 * 5
-    return found
+    bytes_of_runs = results(folder)
+    assert len(bytes_of_runs) == 40 * 5
+    return bytes_of_runs
 
 
 def test_killed_at_random_a_study_loses_nothing_and_ends_with_the_same_bytes(undisturbed, tmp_path):
-    rng, counts, studies = random.Random(7), Counter(), 0
+    rng = random.Random(7)
+    counts = Counter()
+    studies = 0
     while counts.total() < KILLS:
         folder = write(tmp_path / str(studies), STORMY)
         counts += storm(folder, KILLS - counts.total(), rng)

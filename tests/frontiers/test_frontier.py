@@ -22,7 +22,7 @@ LADDER = [0.0, 0.5, 4.0]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def frontier(tmp_path_factory):
     out = tmp_path_factory.mktemp("frontier") / "out"
     return steadyrl.frontier(ENV, out=out, ladder=LADDER, seeds=2, workers=2, quiet=True, episodes=600, **FIELDS)
 
@@ -39,77 +39,77 @@ def frontier_of(*points):
     return Frontier(Path(), "Made-up-v0", "gini_deviation", 10, tuple(points), 0)
 
 
-def test_mean_and_variability_fall_along_the_ladder(made):
-    assert [point.steadiness for point in made.points] == LADDER
-    assert [len(point.policies) for point in made.points] == [2, 2, 2]
-    means = [point.mean.value for point in made.points]
-    deviations = [point.variability.value for point in made.points]
+def test_mean_and_variability_fall_along_the_ladder(frontier):
+    assert [point.steadiness for point in frontier.points] == LADDER
+    assert [len(point.policies) for point in frontier.points] == [2, 2, 2]
+    means = [point.mean.value for point in frontier.points]
+    deviations = [point.variability.value for point in frontier.points]
     assert means == sorted(means, reverse=True)
     assert deviations == sorted(deviations, reverse=True)
     assert deviations[-1] < 0.75 * deviations[0]
 
 
-def test_no_policy_is_better_than_the_best(made):
+def test_no_policy_is_better_than_the_best(frontier):
     """The known frontier is concave, and policies that draw their stakes are below it."""
-    policies = [policy for point in made.points for policy in point.policies]
+    policies = [policy for point in frontier.points for policy in point.policies]
     for policy in policies:
-        error = policy.variability / math.sqrt(made.episodes)
+        error = policy.variability / math.sqrt(frontier.episodes)
         assert policy.mean <= np.interp(policy.variability + 2 * error, DEVIATIONS, MEANS) + 4 * error
-    assert made.neutral.mean.value > 0.95 * MEANS.max()
+    assert frontier.neutral.mean.value > 0.95 * MEANS.max()
 
 
-def test_cvar_is_that_of_the_returns(made):
-    policy = made.points[-1].policies[1]
-    returns = steadyrl.load(policy.folder).evaluate(made.episodes, policy.seed).returns
+def test_cvar_is_that_of_the_returns(frontier):
+    policy = frontier.points[-1].policies[1]
+    returns = steadyrl.load(policy.folder).evaluate(frontier.episodes, policy.seed).returns
     assert policy.mean == pytest.approx(returns.mean(), abs=1e-9)
     assert policy.cvar == pytest.approx(measures.get("cvar").value(returns), abs=1e-9)
     assert policy.values == pytest.approx({name: measures.get(name).value(returns) for name in measures.names()})
 
 
-def test_a_share_of_the_mean_picks_the_steadiest_that_keeps_it(made):
-    assert made.within(0.0).mean >= made.neutral.mean.value
-    policies = [policy for point in made.points for policy in point.policies]
-    kept = [policy for policy in policies if policy.mean >= 0.9 * made.neutral.mean.value]
-    assert made.within("10%") == min(kept, key=lambda policy: policy.variability)
-    run = made.pick(0.99)
+def test_a_share_of_the_mean_picks_the_steadiest_that_keeps_it(frontier):
+    assert frontier.within(0.0).mean >= frontier.neutral.mean.value
+    policies = [policy for point in frontier.points for policy in point.policies]
+    enough = [policy for policy in policies if policy.mean >= 0.9 * frontier.neutral.mean.value]
+    assert frontier.within("10%") == min(enough, key=lambda policy: policy.variability)
+    run = frontier.pick(0.99)
     assert run.config.steadiness == min(policies, key=lambda policy: policy.variability).steadiness
     assert run.policy.predict(0) in range(5)
 
 
-def test_it_is_written_as_table_picture_and_page(made):
-    with (made.folder / "frontier.csv").open() as file:
+def test_it_is_written_as_table_picture_and_page(frontier):
+    with (frontier.folder / "frontier.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [float(row["steadiness"]) for row in rows] == LADDER
-    assert float(rows[0]["mean"]) == pytest.approx(made.neutral.mean.value)
+    assert float(rows[0]["mean"]) == pytest.approx(frontier.neutral.mean.value)
     assert float(rows[0]["mean_low"]) < float(rows[0]["mean"]) < float(rows[0]["mean_high"])
     assert set(measures.names()) <= rows[0].keys()
-    assert (made.folder / "figures" / "frontier.png").read_bytes().startswith(b"\x89PNG")
-    page = (made.folder / "frontier.html").read_text()
+    assert (frontier.folder / "figures" / "frontier.png").read_bytes().startswith(b"\x89PNG")
+    page = (frontier.folder / "frontier.html").read_text()
     assert "<svg" in page
     assert not re.search(r"<script|https?://(?!www\.w3\.org|purl\.org|creativecommons\.org|matplotlib\.org)", page)
-    assert "risk-neutral" in (made.folder / "frontier.md").read_text().lower()
+    assert "risk-neutral" in (frontier.folder / "frontier.md").read_text().lower()
 
 
-def test_the_same_call_resumes_and_finds_everything_there(made):
-    before = {path: path.stat().st_mtime_ns for path in made.folder.glob("runs/*/done.json")}
+def test_the_same_call_resumes_and_finds_everything_there(frontier):
+    before = {path: path.stat().st_mtime_ns for path in frontier.folder.glob("runs/*/done.json")}
     assert len(before) == 6
     again = steadyrl.frontier(
-        ENV, out=made.folder, ladder=LADDER, seeds=2, workers=1, quiet=True, episodes=600, **FIELDS
+        ENV, out=frontier.folder, ladder=LADDER, seeds=2, workers=1, quiet=True, episodes=600, **FIELDS
     )
-    assert again.table() == made.table() == read(made.folder).table()
-    assert {path: path.stat().st_mtime_ns for path in made.folder.glob("runs/*/done.json")} == before
+    assert again.table() == frontier.table() == read(frontier.folder).table()
+    assert {path: path.stat().st_mtime_ns for path in frontier.folder.glob("runs/*/done.json")} == before
 
 
-def test_the_command_picks_a_policy_that_evaluate_takes(made, tmp_path, capsys):
-    assert main(["frontier", "pick", str(made.folder), "--give-up", "10%", "--to", str(tmp_path / "mine")]) == 0
-    said = capsys.readouterr().out
-    assert said.splitlines()[0] == str(tmp_path / "mine")
-    assert f"steadiness {made.within(0.1).steadiness:g}" in said
+def test_the_command_picks_a_policy_that_evaluate_takes(frontier, tmp_path, capsys):
+    assert main(["frontier", "pick", str(frontier.folder), "--give-up", "10%", "--to", str(tmp_path / "mine")]) == 0
+    output = capsys.readouterr().out
+    assert output.splitlines()[0] == str(tmp_path / "mine")
+    assert f"steadiness {frontier.within(0.1).steadiness:g}" in output
     assert main(["evaluate", str(tmp_path / "mine"), "--episodes", "20", "--allow-import"]) == 0
-    assert main(["frontier", "pick", str(made.folder), "--to", str(tmp_path / "mine")]) == 2
+    assert main(["frontier", "pick", str(frontier.folder), "--to", str(tmp_path / "mine")]) == 2
     assert "must not exist" in capsys.readouterr().err
-    assert main(["frontier", "pick", str(made.folder)]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == str(made.chosen().folder)
+    assert main(["frontier", "pick", str(frontier.folder)]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == str(frontier.chosen().folder)
 
 
 def test_the_knee_is_the_point_farthest_above_the_line():

@@ -11,7 +11,9 @@ class Numbers(Stateful):
     parts = ("whole", "real", "flag")
 
     def __init__(self, whole=0, real=0.0, flag=False):
-        self.whole, self.real, self.flag = whole, real, flag
+        self.whole = whole
+        self.real = real
+        self.flag = flag
 
 
 class Everything(Stateful):
@@ -75,12 +77,14 @@ def test_a_state_is_a_copy():
 
 def test_arrays_tensors_and_modules_are_filled_in_place_so_views_stay_views():
     thing, state = Everything(0), Everything(1).state()
-    row, first, weight = thing.array[1], thing.tensor[:2], thing.module[0].weight
-    kept = thing.array, thing.tensor, thing.module, thing.numbers, thing.lists["second"][0]
+    row = thing.array[1]
+    first = thing.tensor[:2]
+    weight = thing.module[0].weight
+    views = thing.array, thing.tensor, thing.module, thing.numbers, thing.lists["second"][0]
     thing.restore(state)
-    for one, other in zip((thing.array, thing.tensor, thing.module, thing.numbers), kept, strict=False):
+    for one, other in zip((thing.array, thing.tensor, thing.module, thing.numbers), views, strict=False):
         assert one is other
-    assert thing.lists["second"][0] is kept[4]
+    assert thing.lists["second"][0] is views[4]
     assert thing.module[0].weight is weight
     np.testing.assert_array_equal(row, state["array"][1])
     np.testing.assert_array_equal(first.numpy(), state["tensor"][:2])

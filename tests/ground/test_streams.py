@@ -9,8 +9,8 @@ from steadyrl.ground import streams
 def test_splitmix64_gives_its_published_outputs():
     """The first outputs of the reference generator from seed 1234567."""
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
-    found = [streams.mix((1234567 + (k + 1) * streams.GOLDEN) & streams.MASK) for k in range(4)]
-    assert found == expected
+    outputs = [streams.mix((1234567 + (k + 1) * streams.GOLDEN) & streams.MASK) for k in range(4)]
+    assert outputs == expected
 
 
 def test_one_number_and_many_are_the_same():

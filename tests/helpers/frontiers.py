@@ -71,14 +71,16 @@ class Problem:
 
 def laws(problem: Problem, policy: np.ndarray) -> np.ndarray:
     """(horizon + 1, S, width): P(state, return so far) before each step and at the end, for (horizon, S) actions."""
-    found = np.zeros((problem.horizon + 1, len(problem.following), problem.width))
-    found[0, problem.start, -problem.lowest] = 1.0
+    distributions = np.zeros((problem.horizon + 1, len(problem.following), problem.width))
+    distributions[0, problem.start, -problem.lowest] = 1.0
     for t in range(problem.horizon):
-        for s in np.flatnonzero(found[t].any(axis=-1)):
+        for s in np.flatnonzero(distributions[t].any(axis=-1)):
             a = policy[t, s]
             for k, p in enumerate(problem.chances):
-                found[t + 1, problem.following[s, a, k]] += p * _moved(found[t, s], problem.earned[s, a, k])
-    return found
+                distributions[t + 1, problem.following[s, a, k]] += p * _moved(
+                    distributions[t, s], problem.earned[s, a, k]
+                )
+    return distributions
 
 
 def law(problem: Problem, policy: np.ndarray) -> np.ndarray:
@@ -150,9 +152,9 @@ def _uphill(
         t, s = np.unravel_index(places, policy.shape)
         other = policy.copy()
         other[t, s] = promise[t, s].argmax(axis=-1)
-        found = objective(measure, lam, returns, law(problem, other))
-        if found > value + 1e-9 * abs(value):
-            return found, other
+        candidate = objective(measure, lam, returns, law(problem, other))
+        if candidate > value + 1e-9 * abs(value):
+            return candidate, other
         places = places[: len(places) // 2]
     return None
 
@@ -169,7 +171,7 @@ def action_values(
     slope = returns - lam * _influence(measure, returns, end / end.sum(), present)
     ahead = np.broadcast_to(slope, before.shape[1:]).copy()
     states, actions, _ = problem.following.shape
-    found = np.zeros((problem.horizon, states, actions))
+    values = np.zeros((problem.horizon, states, actions))
     for t in range(problem.horizon - 1, -1, -1):
         earlier = np.zeros_like(ahead)
         for s in range(states):
@@ -177,11 +179,11 @@ def action_values(
             for a in range(actions) if reached else (policy[t, s],):
                 nodes = zip(problem.chances, problem.following[s, a], problem.earned[s, a], strict=True)
                 expected = sum(p * _moved(ahead[s2], -r) for p, s2, r in nodes)
-                found[t, s, a] = before[t, s] @ expected
+                values[t, s, a] = before[t, s] @ expected
                 if a == policy[t, s]:
                     earlier[s] = expected
         ahead = earlier
-    return found
+    return values
 
 
 def _influence(measure: str, returns: np.ndarray, p: np.ndarray, present: np.ndarray) -> np.ndarray:
@@ -199,7 +201,9 @@ def _moved(row: np.ndarray, by: int) -> np.ndarray:
 
 # The problems
 
-WEEKS, SHELF, LARGEST_ORDER = 26, 16, 10
+WEEKS = 26
+SHELF = 16
+LARGEST_ORDER = 10
 DEMANDS, DEMAND_CHANCES = np.array([2, 3, 4, 14]), np.array([0.31, 0.31, 0.31, 0.07])
 DAYS, LARGEST_STOCK = 5, 20
 NEWS_DEMANDS = np.arange(3, 20)
@@ -214,10 +218,10 @@ def _inventory() -> Problem:
     """Order 0 to 10 a week, at 2 each; sell at 5; 1/2 for each one left over, 5 for each one missing."""
     stock = np.arange(SHELF + 1)[:, None, None]
     orders = np.arange(LARGEST_ORDER + 1)[None, :, None]
-    held = np.minimum(stock + orders, SHELF)
-    left = np.maximum(held - DEMANDS, 0)
-    sold, missing = held - left, np.maximum(DEMANDS - held, 0)
-    earned = 10 * sold - 4 * (held - stock) - left - 10 * missing
+    stock_after = np.minimum(stock + orders, SHELF)
+    left = np.maximum(stock_after - DEMANDS, 0)
+    sold, missing = stock_after - left, np.maximum(DEMANDS - stock_after, 0)
+    earned = 10 * sold - 4 * (stock_after - stock) - left - 10 * missing
 
     def base_stocks() -> Iterator[np.ndarray]:
         for level in range(SHELF + 1):

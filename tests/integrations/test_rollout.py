@@ -109,10 +109,10 @@ def test_a_steadiness_chooses_lam_from_the_spreads():
     penalty = RolloutPenalty(steadiness=0.1, gamma=1.0)
     x = np.array([1.0, 2.0, 4.0, 8.0, 9.0])
     c = gini_coefficients(x)
-    found = played(penalty, [x], [np.ones(5, bool)])[0]
+    penalised = played(penalty, [x], [np.ones(5, bool)])[0]
     lam = 0.1 * np.std(x) / np.std(c)
     assert penalty.logged["lam"] == pytest.approx(lam)
-    np.testing.assert_allclose(found, lam * c, atol=1e-12)
+    np.testing.assert_allclose(penalised, lam * c, atol=1e-12)
 
 
 @pytest.mark.parametrize(

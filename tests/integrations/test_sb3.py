@@ -12,7 +12,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from steadyrl.integrations.sb3 import RiskAverse
 from tests.integrations.test_rollout import gini_coefficients
 
-GAMMA, STEPS, ENVS = 0.9, 8, 3
+GAMMA = 0.9
+STEPS = 8
+ENVS = 3
 LENGTHS = (3, 5, 2, 4)
 
 
@@ -48,7 +50,7 @@ def script(env, episode):
 
 def by_hand(rollouts):
     """c_i - b of each step of each rollout from the script alone: (rollouts, STEPS, ENVS), 0 where there is no end."""
-    past, found = [], []
+    past, expected = [], []
     episodes = []  # (last step, env, first step, return)
     for env in range(ENVS):
         start = 0
@@ -64,8 +66,8 @@ def by_hand(rollouts):
         c = gini_coefficients(past[-50:])[-len(ended) :]
         for (last, env, first, _), coefficient in zip(ended, c, strict=True):
             steps[max(first - k * STEPS, 0) : last - k * STEPS + 1, env] = coefficient
-        found.append(steps)
-    return np.array(found)
+        expected.append(steps)
+    return np.array(expected)
 
 
 class Keep(BaseCallback):
@@ -73,7 +75,10 @@ class Keep(BaseCallback):
 
     def __init__(self):
         super().__init__()
-        self.advantages, self.rewards, self.scales, self.logged = [], [], [], []
+        self.advantages = []
+        self.rewards = []
+        self.scales = []
+        self.logged = []
 
     def _on_step(self):
         return True
@@ -147,10 +152,12 @@ def test_the_risk_of_a_cost_that_the_environment_tells():
 
 def test_the_rewards_in_the_buffer_are_not_those_of_the_environment():
     """The trap: where an episode is cut off they carry the value of what would have followed."""
-    kept = Keep()
-    make(PPO, envs(), batch_size=8).learn(STEPS * ENVS, callback=kept)
-    told = np.array([[r for k in range(9) for r in script(env, k)][:STEPS] for env in range(ENVS)]).T
-    assert (kept.rewards[0] != told).sum() == 3  # one episode of each environment is cut off in the first rollout
+    recorder = Keep()
+    make(PPO, envs(), batch_size=8).learn(STEPS * ENVS, callback=recorder)
+    rewards = np.array([[r for k in range(9) for r in script(env, k)][:STEPS] for env in range(ENVS)]).T
+    assert (
+        recorder.rewards[0] != rewards
+    ).sum() == 3  # one episode of each environment is cut off in the first rollout
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -164,20 +171,20 @@ def test_with_lam_0_it_is_sb3_to_the_last_bit(name):
 
 
 def test_training_that_is_continued_with_the_same_callback_knows_the_episodes_under_way():
-    kept, callback = (Keep(), Keep()), RiskAverse(lam=1.0)
+    recorders, callback = (Keep(), Keep()), RiskAverse(lam=1.0)
     model = make(A2C, envs())
-    model.learn(2 * STEPS * ENVS, callback=[kept[0], callback, kept[1]])
-    model.learn(2 * STEPS * ENVS, callback=[kept[0], callback, kept[1]], reset_num_timesteps=False)
-    difference = np.array(kept[0].advantages) - np.array(kept[1].advantages)
+    model.learn(2 * STEPS * ENVS, callback=[recorders[0], callback, recorders[1]])
+    model.learn(2 * STEPS * ENVS, callback=[recorders[0], callback, recorders[1]], reset_num_timesteps=False)
+    difference = np.array(recorders[0].advantages) - np.array(recorders[1].advantages)
     np.testing.assert_allclose(difference, by_hand(4), atol=1e-5)
 
 
 def test_a_callback_that_comes_in_later_leaves_out_the_episodes_under_way():
     model = make(A2C, envs())
     model.learn(STEPS * ENVS)
-    kept = Keep(), Keep()
-    model.learn(STEPS * ENVS, callback=[kept[0], RiskAverse(lam=1.0), kept[1]], reset_num_timesteps=False)
-    untouched = kept[0].advantages[0][0] == kept[1].advantages[0][0]
+    recorders = Keep(), Keep()
+    model.learn(STEPS * ENVS, callback=[recorders[0], RiskAverse(lam=1.0), recorders[1]], reset_num_timesteps=False)
+    untouched = recorders[0].advantages[0][0] == recorders[1].advantages[0][0]
     assert untouched.tolist() == [False, True, True]  # after 8 steps: 3 + 5, 5 + 2 + 1 of 4, 2 + 4 + 2 of 3
 
 

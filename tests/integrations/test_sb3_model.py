@@ -34,8 +34,8 @@ def test_a_saved_model_does_what_the_model_did(saved):
     np.testing.assert_array_equal(one.returns, other.returns)
     assert 0 < one.risk_averse < 1  # it draws its actions
     sure = evaluate_policy(load_sb3(path, trust_pickle=True, algorithm="A2C", deterministic=True), ROADS, episodes=20)
-    chosen = [int(model.predict(day, deterministic=True)[0]) for day in range(5)]
-    assert sure.risk_averse == pytest.approx(np.mean(chosen))
+    actions = [int(model.predict(day, deterministic=True)[0]) for day in range(5)]
+    assert sure.risk_averse == pytest.approx(np.mean(actions))
 
 
 def test_without_a_word_of_trust_nothing_is_unpickled(saved):
@@ -66,11 +66,11 @@ def test_observations_are_scaled_as_in_training(tmp_path):
     observation = np.array([0.03, -0.2, 0.04, 0.3], np.float32)
     expected = model.predict(scaling.normalize_obs(observation), deterministic=True)[0]
     assert player(observation) == expected
-    seen = []
-    player.model.predict = lambda scaled, **_: (seen.append(scaled), (0, None))[1]
+    observations = []
+    player.model.predict = lambda scaled, **_: (observations.append(scaled), (0, None))[1]
     player(observation)
-    np.testing.assert_array_equal(seen[0], scaling.normalize_obs(observation))
-    assert not np.allclose(seen[0], observation)
+    np.testing.assert_array_equal(observations[0], scaling.normalize_obs(observation))
+    assert not np.allclose(observations[0], observation)
 
 
 def test_a_model_with_a_memory_has_a_new_one_in_each_episode(tmp_path):
@@ -78,9 +78,9 @@ def test_a_model_with_a_memory_has_a_new_one_in_each_episode(tmp_path):
     model = contrib.RecurrentPPO("MlpLstmPolicy", roads(), n_steps=8, batch_size=8, seed=0, device="cpu")
     model.save(tmp_path / "model")
     player = load_sb3(tmp_path / "model.zip", trust_pickle=True, algorithm="RecurrentPPO")
-    found = evaluate_policy(player, ROADS, episodes=6)
+    evaluation = evaluate_policy(player, ROADS, episodes=6)
     again = evaluate_policy(player, ROADS, episodes=6)
-    np.testing.assert_array_equal(found.returns, again.returns)
+    np.testing.assert_array_equal(evaluation.returns, again.returns)
     assert player._state is not None
 
 
@@ -90,10 +90,10 @@ def test_the_command_evaluates_a_model_with_a_word_of_trust(saved, capsys):
     assert main(command) == 2
     assert "holds pickled Python" in capsys.readouterr().err
     assert main([*command, "--trust-pickle", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    output = json.loads(capsys.readouterr().out)
     expected = evaluate_policy(Sb3Player(saved[0]), ROADS, episodes=20)
-    assert found["summary"]["rows"][0]["value"] == pytest.approx(expected.returns.mean())
-    assert found["risk_averse"] == expected.risk_averse
+    assert output["summary"]["rows"][0]["value"] == pytest.approx(expected.returns.mean())
+    assert output["risk_averse"] == expected.risk_averse
     assert main([*command, "--trust-pickle", "--deterministic"]) == 0
     assert "20 returns of" in capsys.readouterr().out
 

@@ -26,10 +26,10 @@ KNOWN = {
 @pytest.mark.parametrize("n", [2, 5, 6, 37, 200])
 def test_known_distortions_give_known_measures(name, n):
     x, w = sample(n)
-    choquet, known = measures.choquet(KNOWN[name]), measures.get(name)
+    choquet, registered = measures.choquet(KNOWN[name]), measures.get(name)
     for weights in (None, w):
-        assert choquet.value(x, weights) == pytest.approx(known.value(x, weights), rel=1e-9)
-        np.testing.assert_allclose(choquet.influence(x, weights), known.influence(x, weights), atol=1e-8)
+        assert choquet.value(x, weights) == pytest.approx(registered.value(x, weights), rel=1e-9)
+        np.testing.assert_allclose(choquet.influence(x, weights), registered.influence(x, weights), atol=1e-8)
 
 
 def test_inter_quantile_range_is_the_choquet_integral_of_an_indicator():

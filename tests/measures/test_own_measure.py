@@ -26,9 +26,9 @@ WITHOUT_EACH = np.log([25.0 / 24.0, 4.0 / 3.0, 9.0 / 8.0]) / 2.0
 
 def block(title: str) -> str:
     """The code block of that title on the page."""
-    found = re.findall(rf'^```\w+ title="{re.escape(title)}"\n(.*?)^```$', PAGE, flags=re.MULTILINE | re.DOTALL)
-    assert len(found) == 1, f"{title} is on the page {len(found)} times"
-    return found[0]
+    blocks = re.findall(rf'^```\w+ title="{re.escape(title)}"\n(.*?)^```$', PAGE, flags=re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1, f"{title} is on the page {len(blocks)} times"
+    return blocks[0]
 
 
 def run_block(title: str) -> dict[str, Any]:
@@ -259,8 +259,8 @@ def write_package(folder: Path, pyproject: str, module: str, code: str) -> Path:
 def install(package: Path, target: Path) -> Path:
     options = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check", "--quiet"]
     command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), str(package)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
     return target
 
 
@@ -290,9 +290,9 @@ def python(*arguments: str, path: list[Path]) -> subprocess.CompletedProcess[str
 
 def answer(code: str, path: list[Path]) -> Any:
     """What the code prints, as JSON, in a process of its own."""
-    done = python("-c", code, path=path)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    process = python("-c", code, path=path)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 ASK = f"""
@@ -317,26 +317,26 @@ def test_an_installed_package_is_found_by_its_entry_point(package, with_influenc
 
 
 def test_without_the_package_the_name_is_unknown():
-    done = python("-c", ASK, path=[])
-    assert done.returncode == 1
-    assert "unknown measure 'entropic_deviation'" in done.stderr
+    process = python("-c", ASK, path=[])
+    assert process.returncode == 1
+    assert "unknown measure 'entropic_deviation'" in process.stderr
 
 
 def test_the_script_of_the_page_runs_with_the_package_alone(package):
-    done = python("-c", block("anywhere.py") + "\nprint(c.sum().round(9) == 0.0)", path=[package])
-    assert done.stdout == "True\n", done.stderr
+    process = python("-c", block("anywhere.py") + "\nprint(c.sum().round(9) == 0.0)", path=[package])
+    assert process.stdout == "True\n", process.stderr
 
 
 def test_the_command_lists_it(package):
-    done = python("-m", "steadyrl", "measures", "--list", "--json", path=[package])
-    assert done.returncode == 0, done.stderr
-    assert "entropic_deviation" in [measure["name"] for measure in json.loads(done.stdout)]
+    process = python("-m", "steadyrl", "measures", "--list", "--json", path=[package])
+    assert process.returncode == 0, process.stderr
+    assert "entropic_deviation" in [measure["name"] for measure in json.loads(process.stdout)]
 
 
 def test_a_broken_package_is_named_when_its_measure_is_asked_for(broken_package):
     code = "from steadyrl import measures; measures.get('broken_deviation')"
-    done = python("-c", code, path=[broken_package])
-    last_line = done.stderr.strip().splitlines()[-1]
+    process = python("-c", code, path=[broken_package])
+    last_line = process.stderr.strip().splitlines()[-1]
     assert last_line == (
         "ImportError: measure 'broken_deviation' of package steadyrl-broken cannot be loaded: "
         "No module named 'a_library_that_is_not_installed'"

@@ -26,13 +26,13 @@ def configs(name, seeds, quick, estimators):
 
 def run_of(config, number, status="finished", **numbers):
     """A run that learns its rate all at once; `wobble` swings it to and fro in the second half."""
-    given = {**FINE, **numbers}
+    metrics = {**FINE, **numbers}
     update = np.arange(1, ROWS + 1) * (config.updates / ROWS)
-    rate = np.where(np.arange(ROWS) >= given["after"] * ROWS, given["rate"], 0.0)
-    rate = rate + given["wobble"] * np.where(np.arange(ROWS) >= ROWS // 2, (-1.0) ** np.arange(ROWS), 0.0)
+    rate = np.where(np.arange(ROWS) >= metrics["after"] * ROWS, metrics["rate"], 0.0)
+    rate = rate + metrics["wobble"] * np.where(np.arange(ROWS) >= ROWS // 2, (-1.0) ** np.arange(ROWS), 0.0)
     columns = {"update": update, "episodes": config.n * update, "risk_averse": rate}
-    named = {"path.timeout": "timeout", "path.short": "short", "return": "return", "length": "length"}
-    columns |= {name: np.full(ROWS, given[key]) for name, key in named.items()}
+    labels = {"path.timeout": "timeout", "path.short": "short", "return": "return", "length": "length"}
+    columns |= {name: np.full(ROWS, metrics[key]) for name, key in labels.items()}
     settings = {**config.to_dict(), "env_options.noise": config.env_options.get("noise")}
     if config.lam == 0:
         settings["measure"] = RISK_NEUTRAL
@@ -41,7 +41,7 @@ def run_of(config, number, status="finished", **numbers):
 
 def study(name, changes=(), *, seeds=10, quick=False, estimators=None, folder="nowhere/study", keep=None):
     """All runs of a study: fine, but for the changes, (fields of a run, what its numbers are) each."""
-    made = []
+    runs = []
     for config in configs(name, seeds, quick, estimators):
         fields = {**config.to_dict(), "noise": config.env_options.get("noise")}
         fields["measure"] = RISK_NEUTRAL if config.lam == 0 else config.measure
@@ -50,23 +50,23 @@ def study(name, changes=(), *, seeds=10, quick=False, estimators=None, folder="n
             if all(fields[key] in (value if isinstance(value, tuple) else (value,)) for key, value in which.items()):
                 numbers |= own
         if keep is None or keep(config):
-            made.append(run_of(config, len(made), **numbers))
-    return StudyResults(Path(folder), name, tuple(made), varied=VARIED, axes=VARIED)
+            runs.append(run_of(config, len(runs), **numbers))
+    return StudyResults(Path(folder), name, tuple(runs), varied=VARIED, axes=VARIED)
 
 
 def variance_rows(seeds=2, variance=100.0, **fields):
     """Of every measure and estimator; the variance of a seed is the same at all halts."""
     at = Halts().at(200)
     columns = {"gradient_norm": [1.0] * len(at), "risk_averse": [0.5] * len(at), "timeout": [0.5] * len(at)}
-    made = {"updates": 200, "lam": 0.5, "batches": 32, "config": "", "at": at, **columns, **fields}
+    row_fields = {"updates": 200, "lam": 0.5, "batches": 32, "config": "", "at": at, **columns, **fields}
     return [
-        VarianceRow(measure, estimator, seed, variance=[variance * (1 + seed)] * len(at), **made)
+        VarianceRow(measure, estimator, seed, variance=[variance * (1 + seed)] * len(at), **row_fields)
         for measure, estimator, seed in product(MEASURES, ("paper", "influence"), range(seeds))
     ]
 
 
-def row(found, part):
+def row(claims, part):
     """The one claim with these words."""
-    chosen = [claim for claim in found if part in claim.claim]
-    assert len(chosen) == 1, [claim.claim for claim in found]
-    return chosen[0]
+    matches = [claim for claim in claims if part in claim.claim]
+    assert len(matches) == 1, [claim.claim for claim in claims]
+    return matches[0]

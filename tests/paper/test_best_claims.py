@@ -25,8 +25,8 @@ BAD = {"rate": 0.5, "timeout": 0.5, "return": -50.0}
     ],
 )  # fmt: skip
 def test_it_holds_if_every_cell_takes_the_long_way(changes, holds, measured):
-    found = claims_of(study("maze-best", changes))
-    ours, papers = row(found, "our estimator"), row(found, "the paper's")
+    claims = claims_of(study("maze-best", changes))
+    ours, papers = row(claims, "our estimator"), row(claims, "the paper's")
     assert (ours.holds, papers.holds) == (holds, "yes")
     assert ours.measured.startswith(measured)
 

@@ -49,32 +49,34 @@ def test_bias_of_a_row_is_what_enumeration_says():
 )  # fmt: skip
 def test_the_experiment_gives_the_numbers_that_are_kept(law, n, measure, estimator):
     """To as many digits as another machine may keep."""
-    wanted = {"law": law, "n": str(n), "measure": measure, "estimator": estimator}
+    key = {"law": law, "n": str(n), "measure": measure, "estimator": estimator}
     with TABLE.open(encoding="utf-8") as file:
-        (kept,) = (row for row in csv.DictReader(file) if wanted.items() <= row.items())
+        (reference,) = (row for row in csv.DictReader(file) if key.items() <= row.items())
     (case,) = (c for c in bias.cases() if (c.law, c.n, c.measure, c.estimator) == (law, n, measure, estimator))
-    (found,) = bias.measure(case)
+    (actual,) = bias.measure(case)
     for name in ("seed", "budget", "replications"):
-        assert str(getattr(found, name)) == kept[name]
+        assert str(getattr(actual, name)) == reference[name]
     for name in ("gradient_norm", "bias_percent", "bias_error", "variance", "rmse_percent"):
-        assert getattr(found, name) == pytest.approx(float(kept[name]), rel=1e-4)
+        assert getattr(actual, name) == pytest.approx(float(reference[name]), rel=1e-4)
 
 
 def test_the_experiment_has_every_case_that_is_kept():
     with TABLE.open(encoding="utf-8") as file:
-        kept = [(row["law"], int(row["n"]), row["measure"], row["estimator"]) for row in csv.DictReader(file)]
-    assert sorted(kept) == sorted((c.law, c.n, c.measure, c.estimator) for c in bias.cases())
+        reference = [(row["law"], int(row["n"]), row["measure"], row["estimator"]) for row in csv.DictReader(file)]
+    assert sorted(reference) == sorted((c.law, c.n, c.measure, c.estimator) for c in bias.cases())
 
 
-@pytest.mark.parametrize(("asked", "limit", "made"), [(50, 10**6, 50), (500, 20_000, 200), (500, 1, 100), (50, 1, 50)])
-def test_the_jackknife_makes_fewer_estimates_where_they_cost_too_much(asked, limit, made):
-    row = one("exponential", 10, "variance", "jackknife", budget=asked, jackknife_returns=limit)
-    assert row.replications == made
+@pytest.mark.parametrize(
+    ("estimates", "limit", "expected"), [(50, 10**6, 50), (500, 20_000, 200), (500, 1, 100), (50, 1, 50)]
+)
+def test_the_jackknife_makes_fewer_estimates_where_they_cost_too_much(estimates, limit, expected):
+    row = one("exponential", 10, "variance", "jackknife", budget=estimates, jackknife_returns=limit)
+    assert row.replications == expected
 
 
 def test_options_choose_the_cases():
-    found = bias.cases(seeds=3, updates=7, estimators=["jackknife", "paper"])
-    assert {(c.seed, c.budget, c.estimator) for c in found} == {
+    cases = bias.cases(seeds=3, updates=7, estimators=["jackknife", "paper"])
+    assert {(c.seed, c.budget, c.estimator) for c in cases} == {
         (seed, 7, estimator) for seed in range(3) for estimator in ("jackknife", "paper")
     }
     assert {c.budget for c in bias.cases(quick=True)} == {2000}
@@ -120,23 +122,23 @@ def test_seeds_are_pooled_as_if_they_were_one(tmp_path):
         return one("exponential", 10, "gini_deviation", "paper", budget=samples, seed=seed)
 
     two, large = [row(4000, seed) for seed in (0, 1)], row(8000, seed=2)
-    (found,) = report.pooled(two)
-    assert found.replications == 8000
-    assert found.bias_percent == (two[0].bias_percent + two[1].bias_percent) / 2
-    assert found.bias_error == pytest.approx(large.bias_error, rel=0.1)
-    assert found.variance == pytest.approx(large.variance, rel=0.1)
-    assert found.rmse_percent == pytest.approx(large.rmse_percent, rel=0.1)
+    (pooled_row,) = report.pooled(two)
+    assert pooled_row.replications == 8000
+    assert pooled_row.bias_percent == (two[0].bias_percent + two[1].bias_percent) / 2
+    assert pooled_row.bias_error == pytest.approx(large.bias_error, rel=0.1)
+    assert pooled_row.variance == pytest.approx(large.variance, rel=0.1)
+    assert pooled_row.rmse_percent == pytest.approx(large.rmse_percent, rel=0.1)
     report.write(two, tmp_path)
     assert len((tmp_path / "table.csv").read_text().splitlines()) == 3  # a row for each seed
 
 
 def test_one_estimator_alone_has_its_figure_and_no_verdict_on_others(tmp_path):
-    found = [row for case in small(20, estimators=["influence"]) for row in bias.measure(case)]
-    text, paths = report.write(found, tmp_path)
+    rows = [row for case in small(20, estimators=["influence"]) for row in bias.measure(case)]
+    text, paths = report.write(rows, tmp_path)
     assert [path.name for path in paths] == ["table.csv", "claims.md", "bias.png", "bias.svg"]
     assert text == (tmp_path / "claims.md").read_text()
     assert [row.count("| not run |") for row in text.splitlines()[-2:]] == [1, 1]
-    figure = report.bias_figure(found)
+    figure = report.bias_figure(rows)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["influence (ours)"]
 
 

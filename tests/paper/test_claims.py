@@ -198,41 +198,41 @@ SCENARIOS = [
 def test_verdict_and_blame(name, part, changes, holds, blame):
     results = study(name, changes)
     (question,) = (one for one in QUESTIONS[name](results) if part in one.claim)
-    found = judge(results, question)
-    assert (found.holds, found.blame) == (holds, blame), found.measured
+    claim = judge(results, question)
+    assert (claim.holds, claim.blame) == (holds, blame), claim.measured
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_quick_look_decides_nothing(name):
     shorter = [replace(run, config=run.config.replace(updates=run.config.updates - 1)) for run in study(name).runs]
-    for found in claims_of(replace(study(name), runs=tuple(shorter))):
-        assert (found.holds, found.blame) == ("not decided", "")
-        assert "a quick look" in found.measured
-        assert "updates, of" in found.measured
+    for claim in claims_of(replace(study(name), runs=tuple(shorter))):
+        assert (claim.holds, claim.blame) == ("not decided", "")
+        assert "a quick look" in claim.measured
+        assert "updates, of" in claim.measured
 
 
 @pytest.mark.parametrize("name", ["maze", "lunarlander"])
 def test_three_seeds_decide_little_and_it_is_said_how_many_would(name):
-    found = claims_of(study(name, seeds=3))
-    assert "yes" not in {claim.holds for claim in found}
-    assert sum(claim.holds == "not decided" for claim in found) > len(found) / 2
-    steady = row(found, "Gini deviation is stable" if name == "maze" else "left rate above 0.8")
+    claims = claims_of(study(name, seeds=3))
+    assert "yes" not in {claim.holds for claim in claims}
+    assert sum(claim.holds == "not decided" for claim in claims) > len(claims) / 2
+    steady = row(claims, "Gini deviation is stable" if name == "maze" else "left rate above 0.8")
     assert steady.holds == "not decided"
     assert f"Not decided: if they did as these, about {10 if name == 'maze' else 6} seeds would" in steady.measured
 
 
 def test_shares_have_their_exact_intervals():
-    found = row(claims_of(study("maze")), "Gini deviation is stable")
-    assert found.measured.startswith("each 1.00 (10 of 10 seeds [0.69, 1.00])")
+    claim = row(claims_of(study("maze")), "Gini deviation is stable")
+    assert claim.measured.startswith("each 1.00 (10 of 10 seeds [0.69, 1.00])")
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_without_the_papers_estimator_nothing_is_tested_and_without_ours_nobody_knows_whose_fault_it_is(name):
-    assert {found.holds for found in claims_of(study(name, estimators=("influence",)))} == {"not decided"}
+    assert {claim.holds for claim in claims_of(study(name, estimators=("influence",)))} == {"not decided"}
     changes = [(of(MEASURES), {"rate": 0.5, "return": -100.0})]
-    found = claims_of(study(name, changes, keep=lambda config: config.estimator == "paper" or config.lam == 0))
-    tested = [claim for claim in found if claim.holds not in ("not decided", "cannot be judged")]
-    assert len(tested) > len(found) / 3
+    claims = claims_of(study(name, changes, keep=lambda config: config.estimator == "paper" or config.lam == 0))
+    tested = [claim for claim in claims if claim.holds not in ("not decided", "cannot be judged")]
+    assert len(tested) > len(claims) / 3
     assert not any("our estimator:" in claim.measured for claim in tested)
     assert {part.split(" (")[0] for claim in tested for part in claim.blame.split("; ")} <= {UNKNOWN, NEITHER, ""}
     assert any(UNKNOWN in claim.blame for claim in tested)
@@ -240,23 +240,23 @@ def test_without_the_papers_estimator_nothing_is_tested_and_without_ours_nobody_
 
 def test_other_settings_than_the_papers_are_no_test_of_its_claims():
     other = [replace(run, config=run.config.replace(lam=2.0)) for run in study("lunarlander").runs]
-    for found in claims_of(replace(study("lunarlander"), runs=tuple(other))):
-        assert (found.holds, found.blame) == ("not decided", "")
-        assert "the settings are not those of the study lunarlander" in found.measured
+    for claim in claims_of(replace(study("lunarlander"), runs=tuple(other))):
+        assert (claim.holds, claim.blame) == ("not decided", "")
+        assert "the settings are not those of the study lunarlander" in claim.measured
 
 
 def test_other_studies_have_no_claims(tmp_path):
-    named = replace(study("maze"), name="mine", folder=tmp_path)
-    assert claims_of(named) == []
-    assert write_claims(claims_of(named), tmp_path, "Mine") == []
+    renamed = replace(study("maze"), name="mine", folder=tmp_path)
+    assert claims_of(renamed) == []
+    assert write_claims(claims_of(renamed), tmp_path, "Mine") == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_trap_and_the_diverged_are_told_by_name():
     changes = [(of("variance", seed=0), TRAPPED), (of("variance", seed=1), BAD), (of("variance", seed=2), DIVERGED)]
-    found = row(claims_of(study("maze", changes)), "Maze: Variance fails")
-    told = "each 0.75 (7 of 10 seeds [0.35, 0.93], 1 trapped at a wall, 0.15 time-outs, 1 diverged)"
-    assert found.measured.startswith(told)
+    claim = row(claims_of(study("maze", changes)), "Maze: Variance fails")
+    sentence = "each 0.75 (7 of 10 seeds [0.35, 0.93], 1 trapped at a wall, 0.15 time-outs, 1 diverged)"
+    assert claim.measured.startswith(sentence)
 
 
 def test_the_cost_is_counted_from_the_risk_neutral_runs_if_there_are_any():

@@ -24,7 +24,9 @@ from steadyrl.paper.evidence import (
     sooner,
 )
 
-YES, NO, OPEN = Answer(True), Answer(False), Answer(None)
+YES = Answer(True)
+NO = Answer(False)
+OPEN = Answer(None)
 
 
 def seeds(*values):

@@ -34,8 +34,8 @@ GRADIENTS = dict.fromkeys(MEASURES, 100.0) | {"variance": 1e6, "semi_variance": 
 )  # fmt: skip
 def test_verdict_and_blame_of_gradient_variance(part, paper, ours, holds, blame):
     variances = {"paper": GRADIENTS | paper, "influence": GRADIENTS | ours}
-    found = row(gradients(gradients_of(variances)), part)
-    assert (found.holds, found.blame) == (holds, blame), found.measured
+    claim = row(gradients(gradients_of(variances)), part)
+    assert (claim.holds, claim.blame) == (holds, blame), claim.measured
 
 
 def gradients_of(variances, seeds=6, updates=2000):
@@ -50,7 +50,7 @@ def test_a_quick_look_at_gradients_is_no_test():
         ([], "not run"),
         ([c for c in gradients_of(variances) if c.measure != "variance"], "not run: Variance"),
     ):
-        assert [(found.measured, found.holds, found.blame) for found in gradients(cells)] == [
+        assert [(claim.measured, claim.holds, claim.blame) for claim in gradients(cells)] == [
             (why, "not decided", "")
         ] * 3
 
@@ -65,6 +65,6 @@ def test_one_halt_that_is_off_the_scale_decides_nothing():
 
 def test_without_ours_nobody_knows_whose_fault_it_is():
     cells = [cell for cell in gradients_of({"paper": GRADIENTS, "influence": GRADIENTS}) if cell.estimator == "paper"]
-    found = row(gradients(cells), "far above")
-    assert (found.holds, found.blame) == ("yes", UNKNOWN)
-    assert "ur estimator" not in found.measured
+    claim = row(gradients(cells), "far above")
+    assert (claim.holds, claim.blame) == ("yes", UNKNOWN)
+    assert "ur estimator" not in claim.measured

@@ -27,7 +27,12 @@ MEASURES = estimators.paper.MEASURES
 
 def test_gradients_are_those_of_finite_differences():
     rng = np.random.default_rng(0)
-    runs, batches, n, steps, states, actions = 2, 3, 4, 5, 3, 2
+    runs = 2
+    batches = 3
+    n = 4
+    steps = 5
+    states = 3
+    actions = 2
     theta = rng.normal(size=(runs, states, actions))
     shape = (runs, batches * n, steps)
     s, a = rng.integers(states, size=shape), rng.integers(actions, size=shape)
@@ -37,35 +42,38 @@ def test_gradients_are_those_of_finite_differences():
     def weighted(r, k, table):
         log = np.log(softmax(table))
         episodes = range(k * n, (k + 1) * n)
-        played = [sum(log[s[r, i, t], a[r, i, t]] for t in range(lengths[r, i])) for i in episodes]
-        return np.dot(c[r, k], played) / n
+        log_probabilities = [sum(log[s[r, i, t], a[r, i, t]] for t in range(lengths[r, i])) for i in episodes]
+        return np.dot(c[r, k], log_probabilities) / n
 
     weights = np.repeat(c[..., None], steps, axis=-1)
-    found = variability_gradients(softmax(theta), (s, a, np.zeros(shape), lengths), weights)
+    gradient = variability_gradients(softmax(theta), (s, a, np.zeros(shape), lengths), weights)
     for r, k, i, j in itertools.product(range(runs), range(batches), range(states), range(actions)):
         step = np.zeros((states, actions))
         step[i, j] = 1e-6
         slope = (weighted(r, k, theta[r] + step) - weighted(r, k, theta[r] - step)) / 2e-6
-        assert found[r, k, i, j] == pytest.approx(slope, abs=1e-8)
+        assert gradient[r, k, i, j] == pytest.approx(slope, abs=1e-8)
 
 
 def test_variance_over_batches_is_that_of_every_batch_there_is():
     """One state, two actions with a reward each, three episodes a batch: eight batches, each with its probability."""
-    pi, rewards, n, batches = np.array([0.3, 0.7]), np.array([1.0, 4.0]), 3, 40_000
+    pi = np.array([0.3, 0.7])
+    rewards = np.array([1.0, 4.0])
+    n = 3
+    batches = 40_000
 
     def gradients(actions):
         shape = (1, actions.size, 1)
-        played = (np.zeros(shape, dtype=int), actions.reshape(shape), np.zeros(shape), np.ones(shape[:2], dtype=int))
+        episodes = (np.zeros(shape, dtype=int), actions.reshape(shape), np.zeros(shape), np.ones(shape[:2], dtype=int))
         c = estimators.influence.coefficients("variance", rewards[actions])
-        return variability_gradients(pi[None, None], played, c[None, ..., None])[0, :, 0]
+        return variability_gradients(pi[None, None], episodes, c[None, ..., None])[0, :, 0]
 
     every = np.array(list(itertools.product((0, 1), repeat=n)))
     weights = pi[every].prod(axis=1)
     exact = gradients(every)
     mean = weights @ exact
     total = weights @ ((exact - mean) ** 2).sum(axis=1)
-    drawn = gradients((np.random.default_rng(1).random((batches, n)) < pi[1]).astype(int))
-    assert drawn.var(axis=0, ddof=1).sum() == pytest.approx(total, rel=0.03)
+    sample = gradients((np.random.default_rng(1).random((batches, n)) < pi[1]).astype(int))
+    assert sample.var(axis=0, ddof=1).sum() == pytest.approx(total, rel=0.03)
     slope = 9.0 * (pi[1] - pi[0]) * -pi[0] * pi[1]  # of the variance 9 p (1 - p) by theta, exactly unbiased
     assert mean == pytest.approx([-slope, slope], rel=1e-12)
 
@@ -80,8 +88,8 @@ def test_variance_over_batches_is_that_of_every_batch_there_is():
 )
 def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estimator, mean_part, tmp_path):
     halts = Halts(batches=4)
-    found = variance.cases(seeds=1, updates=20, estimators=[estimator], halts=halts)
-    (first,) = (case.config for case in found if case.config.measure == measure)
+    cases = variance.cases(seeds=1, updates=20, estimators=[estimator], halts=halts)
+    (first,) = (case.config for case in cases if case.config.measure == measure)
     first = first.replace(mean_part=mean_part)
     config = first.replace(seed=3)
     cell = variance.measure([VarianceCase(first, halts), VarianceCase(config, halts)])[1]
@@ -93,7 +101,9 @@ def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estima
     pi = policy.probabilities()
     collector = Collector(MazeEnv)
     batch = collector.collect(policy, 4 * 50, streams.key(3, streams.EVALUATION, 2), 20)
-    scores, means, returns = np.zeros((200, *pi.shape)), np.zeros((200, *pi.shape)), np.zeros(200)
+    scores = np.zeros((200, *pi.shape))
+    means = np.zeros((200, *pi.shape))
+    returns = np.zeros(200)
     for i, t in itertools.product(range(200), range(batch.rewards.shape[1])):
         if t < batch.lengths[i]:
             s, a = batch.observations[i, t], batch.actions[i, t]
@@ -118,9 +128,9 @@ def test_a_cell_is_what_plain_loops_find_in_the_run_of_the_study(measure, estima
 def test_a_run_that_diverged_has_no_numbers():
     far = {"lam": 1.0, "optimiser": "sgd", "policy_rate": 1e300}
     config = RunConfig("steadyrl/Maze-v0", measure="variance", estimator="paper", n=10, updates=5, **far)
-    found = watched([config], Halts(every=50, early=(0, 5), batches=2))[0]
-    assert (found[:, 0] >= 0).all()
-    assert np.isnan(found[:, -1]).all()
+    result = watched([config], Halts(every=50, early=(0, 5), batches=2))[0]
+    assert (result[:, 0] >= 0).all()
+    assert np.isnan(result[:, -1]).all()
 
 
 def test_measure_parameters_count_at_a_halt_too():
@@ -173,13 +183,13 @@ def test_other_halts_or_settings_are_other_rows(tmp_path):
 
 
 def test_the_runs_are_those_of_the_papers_table_under_gaussian_noise():
-    found = [case.config for case in variance.cases()]
+    configs = [case.config for case in variance.cases()]
     maze = study_from(preset("maze"), "maze", seeds=1).configs
     theirs = {(c.measure, c.policy_rate, c.lam) for c in maze if c.lam and c.env_options["noise"] == "gaussian"}
     assert len(theirs) == 9
-    assert {(c.measure, c.policy_rate, c.lam) for c in found} == theirs
-    assert {(c.n, c.gamma, c.updates, c.env_options["noise"]) for c in found} == {(50, 0.999, 2000, "gaussian")}
-    assert {(c.estimator, c.seed) for c in found} == set(itertools.product(("paper", "influence"), range(10)))
+    assert {(c.measure, c.policy_rate, c.lam) for c in configs} == theirs
+    assert {(c.n, c.gamma, c.updates, c.env_options["noise"]) for c in configs} == {(50, 0.999, 2000, "gaussian")}
+    assert {(c.estimator, c.seed) for c in configs} == set(itertools.product(("paper", "influence"), range(10)))
     assert {(case.config.updates, case.config.seed) for case in variance.cases(quick=True)} == {
         (400, seed) for seed in range(3)
     }
@@ -194,8 +204,10 @@ def test_halts_are_close_at_the_start():
     ("estimators", "columns"), [(["jackknife"], (1, 1)), (["paper", "influence", "jackknife"], (3, 4))]
 )
 def test_figures_have_a_column_for_each_estimator_there_is(estimators, columns):
-    found = [replace(cell, estimator=e) for cell in variance_rows() if cell.estimator == "paper" for e in estimators]
-    log, linear = report.log_figure(found), report.linear_figure(found)
+    cells_of_both = [
+        replace(cell, estimator=e) for cell in variance_rows() if cell.estimator == "paper" for e in estimators
+    ]
+    log, linear = report.log_figure(cells_of_both), report.linear_figure(cells_of_both)
     assert (len(log.axes), len(linear.axes)) == (2 * columns[0], 3 * columns[1])
     assert [len(panel.get_lines()) for panel in log.axes] == [9] * len(log.axes)
 

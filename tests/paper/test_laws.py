@@ -71,8 +71,8 @@ def test_gradient_of_the_inter_quantile_range_by_root_finding(law):
         return -((p * norm.cdf(q, law.mean, law.std)) @ law.scores) / (p @ norm.pdf(q, law.mean, law.std))
 
     exact = quantile_gradient(0.9) - quantile_gradient(0.1)
-    found = law.gradient(measures.inter_quantile_range)
-    np.testing.assert_allclose(found, exact, atol=0.01 * np.linalg.norm(exact))
+    gradient = law.gradient(measures.inter_quantile_range)
+    np.testing.assert_allclose(gradient, exact, atol=0.01 * np.linalg.norm(exact))
 
 
 @pytest.mark.parametrize("short", NINE)

@@ -91,15 +91,15 @@ def test_what_is_learned_and_its_picture(tmp_path):
     )
     path = tmp_path / "argument.png"
     root = Path(__file__).parents[2]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program, str(path)], check=False, capture_output=True, text=True, cwd=root
     )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert min(found[OURS]) > 0.95
+    assert process.returncode == 0, process.stderr
+    output = json.loads(process.stdout)
+    assert min(output[OURS]) > 0.95
     for name in PER_STEP:
-        assert found[name][0] < 0.05
-        assert found[name][1] > 0.95
+        assert output[name][0] < 0.05
+        assert output[name][1] > 0.95
     assert path.stat().st_size > 5000
 
 

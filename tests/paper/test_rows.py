@@ -36,8 +36,8 @@ def finished(experiment, cases, out):
 @EXPERIMENTS
 def test_the_folder_says_what_it_holds(experiment, cases, tmp_path):
     assert len(finished(experiment, cases, tmp_path)) == 2
-    kept = json.loads((tmp_path / "experiment.json").read_text())
-    assert kept == {"name": experiment.name, "command": "steadyrl reproduce small"}
+    content = json.loads((tmp_path / "experiment.json").read_text())
+    assert content == {"name": experiment.name, "command": "steadyrl reproduce small"}
 
 
 def test_the_folder_of_another_experiment_or_study_is_refused_and_left_alone(tmp_path):

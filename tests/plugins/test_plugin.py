@@ -39,9 +39,9 @@ def python(*arguments, path, **options):
 
 def commands(lists, *path):
     """[exit code, output, errors] of each command line."""
-    done = python("-m", "tests.runs.commands", path=path, input=json.dumps(lists))
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    process = python("-m", "tests.runs.commands", path=path, input=json.dumps(lists))
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,8 @@ def answers(installed, tmp_path_factory):
 
 @pytest.mark.parametrize("name", ["table", "file", "network"])
 def test_it_trains_by_name_from_the_command(name, answers):
-    at, said = answers
-    assert said[name] == [0, f"finished: {at}/{name} (3 updates)\n", ""]
+    at, outcomes = answers
+    assert outcomes[name] == [0, f"finished: {at}/{name} (3 updates)\n", ""]
     last = json.loads((at / name / "metrics.jsonl").read_text().splitlines()[-1])
     assert {"return", "variability", "gradient_norm", "certainty_equivalent"} <= last.keys()
 
@@ -87,15 +87,15 @@ def test_a_file_and_the_command_line_make_the_same_run(answers):
 
 
 def test_it_is_evaluated(answers):
-    _, said = answers
-    code, out, err = said["evaluate"]
+    _, outcomes = answers
+    code, out, err = outcomes["evaluate"]
     assert (code, err, json.loads(out)["update"]) == (0, "", 3)
 
 
 def test_it_trains_in_a_study_with_its_option_in_the_grid(answers):
-    at, said = answers
-    assert said["study"][0] == 0, said["study"]
-    assert said["study"][1].startswith(f"finished: {at}/study (4 runs)\n")
+    at, outcomes = answers
+    assert outcomes["study"][0] == 0, outcomes["study"]
+    assert outcomes["study"][1].startswith(f"finished: {at}/study (4 runs)\n")
     configs = [json.loads(path.read_text())["config"] for path in (at / "study" / "runs").glob("*/run.json")]
     assert sorted((config["aversion"], config["seed"]) for config in configs) == [
         (0.1, 0),
@@ -118,8 +118,8 @@ def test_it_trains_in_a_study_with_its_option_in_the_grid(answers):
     ],
 )
 def test_a_mistake_is_one_line_before_anything_is_written(name, message, answers):
-    at, said = answers
-    code, out, err = said[name]
+    at, outcomes = answers
+    code, out, err = outcomes[name]
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {message}")
     assert err.count("\n") == 1
@@ -127,15 +127,15 @@ def test_a_mistake_is_one_line_before_anything_is_written(name, message, answers
 
 
 def test_help_shows_its_option_and_no_other_algorithms_help_does(answers):
-    _, said = answers
-    code, text, _ = said["help"]
+    _, outcomes = answers
+    code, text, _ = outcomes["help"]
     assert code == 0
     assert "options of algorithm exponential-utility:" in text
     words = "".join(text.split())  # a line may be broken at a hyphen
     assert "--aversionFLOATa:howmuchabadreturnweighs;near0isrisk-neutral(default:0.1)" in words
     assert "--lam" not in text
-    assert "--aversion" not in said["help of ours"][1]
-    assert "exponential-utility" in said["help of ours"][1].rpartition("--algorithm NAME --help shows")[2]
+    assert "--aversion" not in outcomes["help of ours"][1]
+    assert "exponential-utility" in outcomes["help of ours"][1].rpartition("--algorithm NAME --help shows")[2]
 
 
 def content(folder):
@@ -143,8 +143,8 @@ def content(folder):
 
 
 def test_in_python_it_resumes_to_the_bit_after_an_interruption(installed, tmp_path):
-    done = python("-m", "tests.plugins.trained", str(tmp_path), path=[installed])
-    assert done.returncode == 0, done.stderr
+    process = python("-m", "tests.plugins.trained", str(tmp_path), path=[installed])
+    assert process.returncode == 0, process.stderr
     for name in ("table", "network"):
         whole = content(tmp_path / f"{name}-whole")
         assert whole.keys() == {"metrics.jsonl", "ckpt-12"}
@@ -181,9 +181,9 @@ print(np.abs((actor.parameters() - theta) / 1e-3 - slopes).max() / np.abs(slopes
 
 
 def test_its_step_is_the_slope_of_exponential_utility(installed):
-    done = python("-c", GRADIENT, path=[installed])
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 1e-6
+    process = python("-c", GRADIENT, path=[installed])
+    assert process.returncode == 0, process.stderr
+    assert float(process.stdout) < 1e-6
 
 
 @pytest.fixture
@@ -208,8 +208,8 @@ def test_two_packages_with_one_name_are_refused_with_both_named(installed, anoth
         ["train", MAZE, *SHORT, "--out", f"{tmp_path}/run"],
         ["train", MAZE, "--n", "4", "--updates", "3", "--quiet", "--out", f"{tmp_path}/ours"],
     ]
-    refused, ours = commands(lines, installed, another)
-    assert refused == [2, "", f"error: {both}\n"]
+    theirs, ours = commands(lines, installed, another)
+    assert theirs == [2, "", f"error: {both}\n"]
     assert not (tmp_path / "run").exists()
     assert ours[:2] == [0, f"finished: {tmp_path}/ours (3 updates)\n"]  # whoever does not ask for it is not stopped
     assert ours[2] == f"warning: {both}\n"

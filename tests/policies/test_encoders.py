@@ -95,8 +95,8 @@ def test_an_exported_policy_acts_the_same(place, tmp_path):
     policy, rows = list(networks())[place]
     export(policy, tmp_path / "policy.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "policy.onnx")
-    given = rows if policy.features.discrete else rows.astype(np.float32)
-    (actions,) = session.run(None, {"observation": given})
+    inputs = rows if policy.features.discrete else rows.astype(np.float32)
+    (actions,) = session.run(None, {"observation": inputs})
     np.testing.assert_allclose(actions, policy.predict(rows), atol=1e-5)
 
 
@@ -115,8 +115,8 @@ def test_values_of_pictures_are_learned_with_their_features():
     by_hand = (value(pictures()) - torch.arange(5.0)).square().mean()
     expected = torch.autograd.grad(by_hand, list(value.parameters()))
     assert loss == pytest.approx(float(by_hand.detach()), rel=1e-5)
-    for got, wanted in zip(gradient, expected, strict=True):
-        torch.testing.assert_close(got, wanted)
+    for actual, reference in zip(gradient, expected, strict=True):
+        torch.testing.assert_close(actual, reference)
     np.testing.assert_allclose(value.predict(pictures()), value(pictures()).detach().numpy(), atol=1e-6)
 
 

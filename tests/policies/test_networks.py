@@ -49,9 +49,9 @@ def _the_same_numbers_in_every_test():
     rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
 
 
-def make(seen, done, **options):
-    network = GaussianNetwork if isinstance(done, spaces.Box) else CategoricalNetwork
-    return network(seen, done, **(SMALL | options))
+def make(observation_space, action_space, **options):
+    network = GaussianNetwork if isinstance(action_space, spaces.Box) else CategoricalNetwork
+    return network(observation_space, action_space, **(SMALL | options))
 
 
 def some(space, k):
@@ -95,10 +95,10 @@ def test_a_nan_stays_a_nan():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize("seen", OBSERVATIONS.values(), ids=OBSERVATIONS)
-def test_acting_and_learning_see_the_same_outputs(seen, activation, dtype):
-    policy = make(seen, ACTIONS["discrete"], activation=activation, dtype=dtype)
-    observations = some(seen, 30)
+@pytest.mark.parametrize("observation_space", OBSERVATIONS.values(), ids=OBSERVATIONS)
+def test_acting_and_learning_see_the_same_outputs(observation_space, activation, dtype):
+    policy = make(observation_space, ACTIONS["discrete"], activation=activation, dtype=dtype)
+    observations = some(observation_space, 30)
     outputs, reference = policy.outputs(observations), forward(policy, observations)
     assert outputs.dtype == reference.dtype == {torch.float32: np.float32, torch.float64: np.float64}[dtype]
     scale = max(1.0, np.abs(reference).max())
@@ -107,11 +107,11 @@ def test_acting_and_learning_see_the_same_outputs(seen, activation, dtype):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize("done", ACTIONS.values(), ids=ACTIONS)
-def test_an_action_has_the_same_bits_whatever_is_beside_it(done, activation, dtype):
-    seen = OBSERVATIONS["doubles"]
-    policy = make(seen, done, activation=activation, dtype=dtype, hidden=(128, 33))
-    observations, uniforms = some(seen, 80), rng.random((80, policy.uniforms_per_action))
+@pytest.mark.parametrize("action_space", ACTIONS.values(), ids=ACTIONS)
+def test_an_action_has_the_same_bits_whatever_is_beside_it(action_space, activation, dtype):
+    observation_space = OBSERVATIONS["doubles"]
+    policy = make(observation_space, action_space, activation=activation, dtype=dtype, hidden=(128, 33))
+    observations, uniforms = some(observation_space, 80), rng.random((80, policy.uniforms_per_action))
     outputs, actions = policy.outputs(observations[:64]), policy.act(observations[:64], uniforms[:64])
     for k in range(1, 65):
         for first in (0, 64 - k):
@@ -123,8 +123,8 @@ def test_an_action_has_the_same_bits_whatever_is_beside_it(done, activation, dty
 @pytest.mark.parametrize("env", ["CartPole-v1", "Pendulum-v1"])
 def test_an_episode_does_not_depend_on_how_many_are_played_beside_it(env):
     discrete = env == "CartPole-v1"
-    seen = spaces.Box(-np.inf, np.inf, (4 if discrete else 3,))
-    policy = make(seen, spaces.Discrete(2) if discrete else spaces.Box(-2, 2, (1,)), hidden=(64, 64))
+    observation_space = spaces.Box(-np.inf, np.inf, (4 if discrete else 3,))
+    policy = make(observation_space, spaces.Discrete(2) if discrete else spaces.Box(-2, 2, (1,)), hidden=(64, 64))
     batches = [collect(policy, env, n=9, seed=3, width=width, limit=60) for width in (1, 4, 9)]
     for batch in batches[1:]:
         np.testing.assert_array_equal(batch.observations, batches[0].observations)
@@ -132,8 +132,8 @@ def test_an_episode_does_not_depend_on_how_many_are_played_beside_it(env):
 
 
 def test_acting_follows_the_parameters_wherever_they_go():
-    seen = OBSERVATIONS["box"]
-    policy, observations = make(seen, ACTIONS["box"]), some(seen, 5)
+    observation_space = OBSERVATIONS["box"]
+    policy, observations = make(observation_space, ACTIONS["box"]), some(observation_space, 5)
 
     def check(policy):
         np.testing.assert_allclose(policy.outputs(observations), forward(policy, observations), atol=1e-6)
@@ -161,14 +161,14 @@ def test_acting_follows_the_parameters_wherever_they_go():
 # ---- drawing
 
 
-@pytest.mark.parametrize("done", [ACTIONS[name] for name in DISCRETE], ids=DISCRETE)
-def test_discrete_actions_come_as_often_as_their_probabilities_say(done):
-    seen, n = OBSERVATIONS["box"], 40_000
-    policy = make(seen, done, output_gain=5.0)
-    observation = some(seen, 1)
+@pytest.mark.parametrize("action_space", [ACTIONS[name] for name in DISCRETE], ids=DISCRETE)
+def test_discrete_actions_come_as_often_as_their_probabilities_say(action_space):
+    observation_space, n = OBSERVATIONS["box"], 40_000
+    policy = make(observation_space, action_space, output_gain=5.0)
+    observation = some(observation_space, 1)
     actions = policy.act(np.repeat(observation, n, axis=0), rng.random((n, policy.uniforms_per_action)))
-    assert actions.dtype == done.dtype
-    assert all(done.contains(action) for action in actions[:100] + getattr(done, "start", np.int8(0)))
+    assert actions.dtype == action_space.dtype
+    assert all(action_space.contains(action) for action in actions[:100] + getattr(action_space, "start", np.int8(0)))
     logits = forward(policy, observation)[0]
     for d, count in enumerate(policy.head.counts):
         part, logits = logits[:count], logits[count:]
@@ -190,39 +190,46 @@ def test_even_numbers_give_every_action_its_exact_share():
 
 @pytest.mark.parametrize("scale", [True, False])
 @pytest.mark.parametrize("tanh", [True, False])
-@pytest.mark.parametrize("done", [ACTIONS[name] for name in BOXES], ids=BOXES)
-def test_real_actions_are_normal_about_their_mean(done, tanh, scale):
-    seen, n = OBSERVATIONS["box"], 40_000
-    policy = make(seen, done, tanh_mean=tanh, scale_to_bounds=scale, initial_log_std=-0.5, dtype=torch.float64)
-    observation = some(seen, 1)
-    m = forward(policy, observation).reshape(done.shape)
+@pytest.mark.parametrize("action_space", [ACTIONS[name] for name in BOXES], ids=BOXES)
+def test_real_actions_are_normal_about_their_mean(action_space, tanh, scale):
+    observation_space, n = OBSERVATIONS["box"], 40_000
+    policy = make(
+        observation_space,
+        action_space,
+        tanh_mean=tanh,
+        scale_to_bounds=scale,
+        initial_log_std=-0.5,
+        dtype=torch.float64,
+    )
+    observation = some(observation_space, 1)
+    m = forward(policy, observation).reshape(action_space.shape)
     m = np.tanh(m) if tanh else m
-    bounded = scale & np.isfinite(done.low) & np.isfinite(done.high)
-    half = np.where(bounded, (done.high.astype(float) - done.low) / 2, 1.0)
-    mean = np.where(bounded, done.low + half, 0.0) + half * m
+    bounded = scale & np.isfinite(action_space.low) & np.isfinite(action_space.high)
+    half = np.where(bounded, (action_space.high.astype(float) - action_space.low) / 2, 1.0)
+    mean = np.where(bounded, action_space.low + half, 0.0) + half * m
     std = half * np.exp(-0.5)
     u = rng.random((n, policy.uniforms_per_action))
     actions = policy.act(np.repeat(observation, n, axis=0), u)
-    np.testing.assert_allclose(actions, mean + std * ndtri(u).reshape(n, *done.shape), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(actions, mean + std * ndtri(u).reshape(n, *action_space.shape), rtol=1e-6, atol=1e-6)
     assert (np.abs(actions.mean(axis=0) - mean) <= 5 * std / np.sqrt(n)).all()
     assert (np.abs(actions.var(axis=0) / std**2 - 1) <= 5 * np.sqrt(2 / n)).all()
-    assert actions.dtype == done.dtype
+    assert actions.dtype == action_space.dtype
 
 
 # ---- what is differentiated
 
 
-@pytest.mark.parametrize("seen", OBSERVATIONS.values(), ids=OBSERVATIONS)
-@pytest.mark.parametrize("done", [ACTIONS[name] for name in DISCRETE], ids=DISCRETE)
-def test_log_prob_and_entropy_of_discrete_actions_are_torchs(seen, done):
-    policy = make(seen, done, dtype=torch.float64, output_gain=4.0)
-    observations, actions = some(seen, 15), some(done, 15)
+@pytest.mark.parametrize("observation_space", OBSERVATIONS.values(), ids=OBSERVATIONS)
+@pytest.mark.parametrize("action_space", [ACTIONS[name] for name in DISCRETE], ids=DISCRETE)
+def test_log_prob_and_entropy_of_discrete_actions_are_torchs(observation_space, action_space):
+    policy = make(observation_space, action_space, dtype=torch.float64, output_gain=4.0)
+    observations, actions = some(observation_space, 15), some(action_space, 15)
     logits, index = torch.tensor(forward(policy, observations)), actions.reshape(15, -1)
     parts = [Categorical(logits=part) for part in logits.split(policy.head.counts, dim=-1)]
     expected = sum(part.log_prob(torch.tensor(index[:, d])) for d, part in enumerate(parts))
     torch.testing.assert_close(policy.log_prob(observations, actions), expected, rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(policy.entropy(observations), sum(part.entropy() for part in parts))
-    padded = observations.reshape(3, 5, *seen.shape), actions.reshape(3, 5, *done.shape)
+    padded = observations.reshape(3, 5, *observation_space.shape), actions.reshape(3, 5, *action_space.shape)
     for array in padded:
         array.setflags(write=False)  # as a Batch has them
     torch.testing.assert_close(policy.log_prob(*padded), expected.reshape(3, 5))
@@ -231,11 +238,11 @@ def test_log_prob_and_entropy_of_discrete_actions_are_torchs(seen, done):
 
 @pytest.mark.parametrize("scale", [True, False])
 @pytest.mark.parametrize("tanh", [True, False])
-@pytest.mark.parametrize("done", [ACTIONS[name] for name in BOXES], ids=BOXES)
-def test_log_prob_and_entropy_of_real_actions_are_torchs(done, tanh, scale):
-    seen = OBSERVATIONS["doubles"]
-    policy = make(seen, done, dtype=torch.float64, tanh_mean=tanh, scale_to_bounds=scale)
-    observations, u = some(seen, 15), rng.random((15, policy.uniforms_per_action))
+@pytest.mark.parametrize("action_space", [ACTIONS[name] for name in BOXES], ids=BOXES)
+def test_log_prob_and_entropy_of_real_actions_are_torchs(action_space, tanh, scale):
+    observation_space = OBSERVATIONS["doubles"]
+    policy = make(observation_space, action_space, dtype=torch.float64, tanh_mean=tanh, scale_to_bounds=scale)
+    observations, u = some(observation_space, 15), rng.random((15, policy.uniforms_per_action))
     middle = policy.act(observations, np.full_like(u, 0.5))
     upper = policy.act(observations, np.full_like(u, 0.975))
     std = (upper - middle).reshape(15, -1)[0] / ndtri(0.975)
@@ -245,16 +252,16 @@ def test_log_prob_and_entropy_of_real_actions_are_torchs(done, tanh, scale):
     torch.testing.assert_close(policy.log_prob(observations, actions), expected, rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(policy.entropy(observations), law.entropy(), rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(
-        policy.log_prob(observations.reshape(3, 5, 18), actions.reshape(3, 5, *done.shape)),
+        policy.log_prob(observations.reshape(3, 5, 18), actions.reshape(3, 5, *action_space.shape)),
         policy.log_prob(observations, actions).reshape(3, 5),
     )
 
 
-@pytest.mark.parametrize("done", ACTIONS.values(), ids=ACTIONS)
-def test_every_parameter_gets_the_gradient_of_finite_differences(done):
-    seen = OBSERVATIONS["box"]
-    policy = make(seen, done, dtype=torch.float64, hidden=(5,), activation="tanh")
-    observations, actions = some(seen, 6), some(done, 6)
+@pytest.mark.parametrize("action_space", ACTIONS.values(), ids=ACTIONS)
+def test_every_parameter_gets_the_gradient_of_finite_differences(action_space):
+    observation_space = OBSERVATIONS["box"]
+    policy = make(observation_space, action_space, dtype=torch.float64, hidden=(5,), activation="tanh")
+    observations, actions = some(observation_space, 6), some(action_space, 6)
     names, values = zip(*policy.named_parameters(), strict=True)
 
     def score(*parameters):
@@ -270,20 +277,27 @@ def test_every_parameter_gets_the_gradient_of_finite_differences(done):
 # ---- prediction
 
 
-@pytest.mark.parametrize("seen", OBSERVATIONS.values(), ids=OBSERVATIONS)
-@pytest.mark.parametrize("done", ACTIONS.values(), ids=ACTIONS)
-def test_predict_takes_one_observation_or_many(seen, done):
-    policy = make(seen, done, initial_log_std=1.0) if isinstance(done, spaces.Box) else make(seen, done)
+@pytest.mark.parametrize("observation_space", OBSERVATIONS.values(), ids=OBSERVATIONS)
+@pytest.mark.parametrize("action_space", ACTIONS.values(), ids=ACTIONS)
+def test_predict_takes_one_observation_or_many(observation_space, action_space):
+    policy = (
+        make(observation_space, action_space, initial_log_std=1.0)
+        if isinstance(action_space, spaces.Box)
+        else make(observation_space, action_space)
+    )
     assert isinstance(policy, Policy)
-    observations = own(seen, 6)
+    observations = own(observation_space, 6)
     for options in ({}, {"deterministic": False, "rng": 5}):
         many = policy.predict(observations, **options)
-        assert all(done.contains(np.asarray(action, dtype=done.dtype)) for action in many)
+        assert all(action_space.contains(np.asarray(action, dtype=action_space.dtype)) for action in many)
         one = policy.predict(observations[0], **options)
         np.testing.assert_array_equal(one, many[0])
-        assert isinstance(one, int) == isinstance(done, spaces.Discrete)
-    if not isinstance(done, spaces.Box):
-        batch = observations - getattr(seen, "start", 0), policy.predict(observations) - getattr(done, "start", 0)
+        assert isinstance(one, int) == isinstance(action_space, spaces.Discrete)
+    if not isinstance(action_space, spaces.Box):
+        batch = (
+            observations - getattr(observation_space, "start", 0),
+            policy.predict(observations) - getattr(action_space, "start", 0),
+        )
         assert (policy.log_prob(*batch) >= -policy.entropy(batch[0])).all()
     again = np.random.default_rng(5)
     np.testing.assert_array_equal(policy.predict(observations, False, again), many)
@@ -292,29 +306,29 @@ def test_predict_takes_one_observation_or_many(seen, done):
 
 
 def test_the_mean_reaches_the_bounds_or_stays_within_one_as_asked():
-    seen, done = OBSERVATIONS["box"], spaces.Box(-3, 3, (1,))
+    observation_space, action_space = OBSERVATIONS["box"], spaces.Box(-3, 3, (1,))
     for scale, reach in ((True, 3.0), (False, 1.0)):
-        policy = make(seen, done, scale_to_bounds=scale)
+        policy = make(observation_space, action_space, scale_to_bounds=scale)
         with torch.no_grad():
             policy.layers.get_parameter("2.bias").fill_(50.0)
         assert policy.predict(np.zeros(8)) == pytest.approx([reach])
 
 
 def test_act_does_not_clip_and_predict_does():
-    seen, done = OBSERVATIONS["box"], spaces.Box(-0.1, 0.1, (1,))
-    policy = make(seen, done, scale_to_bounds=False, initial_log_std=3.0)
-    drawn = policy.act(some(seen, 50), rng.random((50, 1)))
+    observation_space, action_space = OBSERVATIONS["box"], spaces.Box(-0.1, 0.1, (1,))
+    policy = make(observation_space, action_space, scale_to_bounds=False, initial_log_std=3.0)
+    drawn = policy.act(some(observation_space, 50), rng.random((50, 1)))
     assert np.abs(drawn).max() > 1
-    assert np.abs(policy.predict(some(seen, 50), False, 0)).max() == np.float32(0.1)
+    assert np.abs(policy.predict(some(observation_space, 50), False, 0)).max() == np.float32(0.1)
 
 
 # ---- beginnings
 
 
 def test_initial_weights_are_a_function_of_the_seed_alone():
-    seen, done = OBSERVATIONS["box"], ACTIONS["discrete"]
+    observation_space, action_space = OBSERVATIONS["box"], ACTIONS["discrete"]
     before = torch.get_rng_state()
-    policies = [make(seen, done, seed=seed) for seed in (0, 0, 1)]
+    policies = [make(observation_space, action_space, seed=seed) for seed in (0, 0, 1)]
     torch.testing.assert_close(torch.get_rng_state(), before, rtol=0, atol=0)
     zero, again, one = (nn.utils.parameters_to_vector(p.parameters()) for p in policies)
     assert torch.equal(zero, again)
@@ -327,14 +341,19 @@ def test_initial_weights_are_a_function_of_the_seed_alone():
         for name in ("weight", "bias"):
             values = policies[0].layers.get_parameter(f"{layer}.{name}").abs()
             assert 0.5 / np.sqrt(inputs) < values.max() <= 1 / np.sqrt(inputs)
-    double = nn.utils.parameters_to_vector(make(seen, done, dtype=torch.float64).parameters())
+    double = nn.utils.parameters_to_vector(make(observation_space, action_space, dtype=torch.float64).parameters())
     assert torch.equal(double.float(), zero)
-    assert not torch.isclose(ValueNetwork(seen, **SMALL).layers.get_parameter("0.weight").view(-1), zero[:128]).any()
+    assert not torch.isclose(
+        ValueNetwork(observation_space, **SMALL).layers.get_parameter("0.weight").view(-1), zero[:128]
+    ).any()
 
 
 def test_the_output_gain_shrinks_the_last_layer_alone():
-    seen, done = OBSERVATIONS["box"], ACTIONS["box"]
-    full, tenth = make(seen, done).state_dict(), make(seen, done, output_gain=0.1).state_dict()
+    observation_space, action_space = OBSERVATIONS["box"], ACTIONS["box"]
+    full, tenth = (
+        make(observation_space, action_space).state_dict(),
+        make(observation_space, action_space, output_gain=0.1).state_dict(),
+    )
     for name, value in full.items():
         torch.testing.assert_close(tenth[name], 0.1 * value if name.startswith("layers.2") else value)
     assert torch.equal(full["head.log_std"], torch.full((6,), -1.0))
@@ -352,13 +371,13 @@ def test_the_defaults_are_the_networks_of_the_paper():
 # ---- values
 
 
-@pytest.mark.parametrize("seen", OBSERVATIONS.values(), ids=OBSERVATIONS)
-def test_values_in_numpy_are_those_in_torch(seen):
-    value, observations = ValueNetwork(seen, dtype=torch.float64), some(seen, 70)
+@pytest.mark.parametrize("observation_space", OBSERVATIONS.values(), ids=OBSERVATIONS)
+def test_values_in_numpy_are_those_in_torch(observation_space):
+    value, observations = ValueNetwork(observation_space, dtype=torch.float64), some(observation_space, 70)
     with torch.no_grad():
         expected = value(observations).numpy()
     np.testing.assert_allclose(value.predict(observations), expected, rtol=1e-12, atol=1e-13)
-    shaped = observations.reshape(7, 10, *seen.shape)
+    shaped = observations.reshape(7, 10, *observation_space.shape)
     np.testing.assert_array_equal(value.predict(shaped), value.predict(observations).reshape(7, 10))
     for k in (1, 2, 31, 33):
         np.testing.assert_array_equal(value.predict(observations[:k]), value.predict(observations)[:k])
@@ -399,13 +418,13 @@ def frozen(value):
 def test_the_gradient_of_the_squared_error_is_autograds_to_the_bit(make_value, k):
     value = make_value()
     observations, targets = some(value.observation_space, k), torch.randn(k, dtype=value.dtype)
-    loss, found = value.squared_error(observations, targets)
+    loss, gradient = value.squared_error(observations, targets)
     expected = (value(observations) - targets).square().mean()
     trained = [one for one in value.parameters() if one.requires_grad]
     assert loss == float(expected.detach())
-    for one, other in zip(found, torch.autograd.grad(expected, trained), strict=True):
+    for one, other in zip(gradient, torch.autograd.grad(expected, trained), strict=True):
         assert torch.equal(one, other)
-    assert any(one.abs().max() > 0 for one in found)
+    assert any(one.abs().max() > 0 for one in gradient)
 
 
 # ---- a module of the user's own
@@ -420,34 +439,38 @@ class Picture(nn.Module):
         return self.last(torch.relu(self.convolution(x)).flatten(1))
 
 
-@pytest.mark.parametrize("done", ACTIONS.values(), ids=ACTIONS)
-def test_a_module_of_ones_own_is_a_policy(done):
-    seen = OBSERVATIONS["picture"]
-    policy = ModulePolicy(Picture(int(choices(done).sum() or np.prod(done.shape))), seen, done)
+@pytest.mark.parametrize("action_space", ACTIONS.values(), ids=ACTIONS)
+def test_a_module_of_ones_own_is_a_policy(action_space):
+    observation_space = OBSERVATIONS["picture"]
+    policy = ModulePolicy(
+        Picture(int(choices(action_space).sum() or np.prod(action_space.shape))), observation_space, action_space
+    )
     assert isinstance(policy, Policy)
-    observations, u = some(seen, 12), rng.random((12, policy.uniforms_per_action))
+    observations, u = some(observation_space, 12), rng.random((12, policy.uniforms_per_action))
     actions = policy.act(observations, u)
     for k in range(1, 12):
         np.testing.assert_array_equal(policy.act(observations[:k], u[:k]), actions[:k])
     one = policy.log_prob(observations, actions)
-    shaped = policy.log_prob(observations.reshape(3, 4, *seen.shape), actions.reshape(3, 4, *done.shape))
+    shaped = policy.log_prob(
+        observations.reshape(3, 4, *observation_space.shape), actions.reshape(3, 4, *action_space.shape)
+    )
     torch.testing.assert_close(shaped, one.reshape(3, 4))
     one.sum().backward()
     assert all(p.grad is not None for p in policy.parameters())
-    assert np.shape(policy.predict(observations[0])) == done.shape
-    many = ModulePolicy(policy.module, seen, done, block=32)
+    assert np.shape(policy.predict(observations[0])) == action_space.shape
+    many = ModulePolicy(policy.module, observation_space, action_space, block=32)
     np.testing.assert_allclose(many.outputs(observations), policy.outputs(observations), rtol=1e-4, atol=1e-4)
 
 
 def test_a_module_is_a_policy_with_the_log_prob_of_the_network_it_copies():
-    seen, done = OBSERVATIONS["multidiscrete"], spaces.Box(-1, 1, (2,))
-    network = make(seen, done, hidden=(), tanh_mean=False, dtype=torch.float64)
+    observation_space, action_space = OBSERVATIONS["multidiscrete"], spaces.Box(-1, 1, (2,))
+    network = make(observation_space, action_space, hidden=(), tanh_mean=False, dtype=torch.float64)
     module = nn.Linear(9, 2, dtype=torch.float64)
     with torch.no_grad():
         module.weight.copy_(network.layers.get_parameter("0.weight").T)
         module.bias.copy_(network.layers.get_parameter("0.bias"))
-    policy = ModulePolicy(module, seen, done, block=5)
-    observations, actions = some(seen, 7), some(done, 7)
+    policy = ModulePolicy(module, observation_space, action_space, block=5)
+    observations, actions = some(observation_space, 7), some(action_space, 7)
     torch.testing.assert_close(policy.log_prob(observations, actions), network.log_prob(observations, actions))
     u = rng.random((7, 2))
     np.testing.assert_allclose(policy.act(observations, u), network.act(observations, u), rtol=1e-6)

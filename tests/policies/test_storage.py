@@ -93,16 +93,18 @@ def test_what_is_saved_comes_back_to_the_bit(name, tmp_path):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_loaded_policy_acts_alike_and_learns_on(name, tmp_path):
-    policy, path, rng = POLICIES[name](), tmp_path / "policy", np.random.default_rng(0)
+    policy = POLICIES[name]()
+    path = tmp_path / "policy"
+    rng = np.random.default_rng(0)
     if hasattr(policy, "save"):
         policy.save(path)
     else:
         save(policy, path)
     again = load(path, module=module() if name == "module" else None)
-    seen = observed(policy)
-    for observation in (seen.sample() for _ in range(5)):
+    observation_rows = observed(policy)
+    for observation in (observation_rows.sample() for _ in range(5)):
         np.testing.assert_array_equal(again.predict(observation), policy.predict(observation))
-    observations = np.stack([ObservationCodec(seen).encode(seen.sample()) for _ in range(20)])
+    observations = np.stack([ObservationCodec(observation_rows).encode(observation_rows.sample()) for _ in range(20)])
     u = rng.random((20, policy.uniforms_per_action))
     np.testing.assert_array_equal(again.act(observations, u), policy.act(observations, u))
     if isinstance(again, nn.Module):
@@ -300,14 +302,16 @@ def test_onnxruntime_gives_the_same_actions(name, tmp_path, onnxruntime):
     policy, path = POLICIES[name](), str(tmp_path / "policy.onnx")
     export(policy, path)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    seen = observed(policy)
-    seen.seed(0)
-    samples = [seen.sample() for _ in range(50)]
+    observation_rows = observed(policy)
+    observation_rows.seed(0)
+    samples = [observation_rows.sample() for _ in range(50)]
     predicted = np.stack([policy.predict(observation) for observation in samples])
-    observations = np.stack([ObservationCodec(seen).encode(one) for one in samples] if name == "tree" else samples)
-    given = observations.astype(np.float64) if name == "gaussian" else observations
+    observations = np.stack(
+        [ObservationCodec(observation_rows).encode(one) for one in samples] if name == "tree" else samples
+    )
+    inputs = observations.astype(np.float64) if name == "gaussian" else observations
     for k in (1, 2, 50):
-        (actions,) = session.run(["action"], {"observation": given[:k]})
+        (actions,) = session.run(["action"], {"observation": inputs[:k]})
         assert actions.dtype == predicted.dtype
         if np.dtype(actions.dtype).kind == "f":
             np.testing.assert_allclose(actions, predicted[:k], rtol=1e-5, atol=1e-6)

@@ -24,7 +24,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 def executable():
     """The browser, or None if there is none."""
-    return next((found for found in map(shutil.which, NAMES) if found), None)
+    return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 class Browser:
@@ -50,7 +50,10 @@ class Browser:
         )
         os.close(commands)
         os.close(answers)
-        self.pending, self.count, self.session, self.events = b"", 0, None, []
+        self.pending = b""
+        self.count = 0
+        self.session = None
+        self.events = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):

@@ -26,13 +26,13 @@ def page(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
-    found = browser.Browser(tmp_path_factory.mktemp("profile"))
-    yield found
-    found.close()
+    running = browser.Browser(tmp_path_factory.mktemp("profile"))
+    yield running
+    running.close()
 
 
 @pytest.fixture
-def shown(chromium, page):
+def window(chromium, page):
     chromium.open(page)
     return chromium
 
@@ -49,27 +49,27 @@ def test_it_draws_without_complaint_asks_for_nothing_and_fits(width, scheme, chr
     assert chromium.complaints() == []
 
 
-def test_what_a_study_says_is_text_and_never_code(shown):
-    assert shown.do("document.title") == f"Small {HOSTILE}"
-    assert shown.do("document.querySelector('h1').textContent") == f"Small {HOSTILE}"
-    assert shown.do("document.querySelector('#claims tbody td').textContent") == HOSTILE
-    assert shown.do("document.querySelectorAll('img').length") == 0
-    assert shown.do("document.scripts.length") == 2  # the data and the page's own
+def test_what_a_study_says_is_text_and_never_code(window):
+    assert window.do("document.title") == f"Small {HOSTILE}"
+    assert window.do("document.querySelector('h1').textContent") == f"Small {HOSTILE}"
+    assert window.do("document.querySelector('#claims tbody td').textContent") == HOSTILE
+    assert window.do("document.querySelectorAll('img').length") == 0
+    assert window.do("document.scripts.length") == 2  # the data and the page's own
 
 
-def test_a_name_in_the_legend_hides_its_line_and_a_second_click_brings_it_back(shown):
+def test_a_name_in_the_legend_hides_its_line_and_a_second_click_brings_it_back(window):
     button = "document.querySelector('#curves .legend button')"
-    hidden = shown.do(f"{button}.dataset.line")
+    hidden = window.do(f"{button}.dataset.line")
     drawn = f"document.querySelectorAll('#curves .line[data-line=\"{hidden}\"]').length"
-    assert shown.do(drawn) == 2
-    shown.do(f"{button}.click()")
-    assert (shown.do(drawn), shown.do(LINES), shown.do(f"{button}.ariaPressed")) == (0, 2, "false")
-    shown.do(f"{button}.click()")
-    assert (shown.do(drawn), shown.do(LINES), shown.do(f"{button}.ariaPressed")) == (2, 4, "true")
+    assert window.do(drawn) == 2
+    window.do(f"{button}.click()")
+    assert (window.do(drawn), window.do(LINES), window.do(f"{button}.ariaPressed")) == (0, 2, "false")
+    window.do(f"{button}.click()")
+    assert (window.do(drawn), window.do(LINES), window.do(f"{button}.ariaPressed")) == (2, 4, "true")
 
 
-def choose(shown, section, label, value):
-    shown.do(
+def choose(window, section, label, value):
+    window.do(
         f"""(() => {{
         const labels = [...document.querySelectorAll('#{section} .controls label')];
         const box = labels.find(one => one.firstChild.textContent === '{label}').querySelector('select');
@@ -77,65 +77,65 @@ def choose(shown, section, label, value):
     )
 
 
-def test_metric_panels_and_lines_can_be_chosen(shown):
+def test_metric_panels_and_lines_can_be_chosen(window):
     axis = "document.querySelector('#curves .chart').getAttribute('aria-label')"
     captions = "[...document.querySelectorAll('#curves figcaption')].map(one => one.textContent)"
-    assert shown.do(axis).startswith("Return against episodes, gaussian: Variance, Gini deviation")
-    choose(shown, "curves", "show", "risk_averse")
-    assert shown.do(axis).startswith("Risk-averse rate against episodes")
-    choose(shown, "curves", "panels", 0)  # the measures, which were the lines
-    assert shown.do(captions) == ["Variance", "Gini deviation"]
-    choose(shown, "curves", "lines", 1)
-    assert shown.do(axis) == "Risk-averse rate against episodes, Variance: influence (ours), paper"
-    choose(shown, "plane", "variability by", 0)
-    assert shown.do("document.querySelector('#plane .chart').getAttribute('aria-label')").startswith(
+    assert window.do(axis).startswith("Return against episodes, gaussian: Variance, Gini deviation")
+    choose(window, "curves", "show", "risk_averse")
+    assert window.do(axis).startswith("Risk-averse rate against episodes")
+    choose(window, "curves", "panels", 0)  # the measures, which were the lines
+    assert window.do(captions) == ["Variance", "Gini deviation"]
+    choose(window, "curves", "lines", 1)
+    assert window.do(axis) == "Risk-averse rate against episodes, Variance: influence (ours), paper"
+    choose(window, "plane", "variability by", 0)
+    assert window.do("document.querySelector('#plane .chart').getAttribute('aria-label')").startswith(
         "mean return against Variance"
     )
-    assert shown.complaints() == []
+    assert window.complaints() == []
 
 
-def test_values_appear_under_the_pointer_and_under_the_arrow_keys(shown, page):
+def test_values_appear_under_the_pointer_and_under_the_arrow_keys(window, page):
     tip = "document.getElementById('tip')"
-    assert shown.do(f"{tip}.hidden")
-    box = shown.do("document.querySelector('#curves .chart').scrollIntoView({block: 'center'}), "
+    assert window.do(f"{tip}.hidden")
+    box = window.do("document.querySelector('#curves .chart').scrollIntoView({block: 'center'}), "
                    "document.querySelector('#curves .chart').getBoundingClientRect().toJSON()")  # fmt: skip
-    shown.move(box["right"] - 12, box["top"] + 60)
-    text = shown.do(f"{tip}.textContent")
+    window.move(box["right"] - 12, box["top"] + 60)
+    text = window.do(f"{tip}.textContent")
     line = (page.parent / "results" / "curves.csv").read_text().splitlines()
     assert line[0].startswith("env_options.noise,measure,estimator,seeds,update,episodes,steps,return.mean")
     last = next(row.split(",") for row in line if row.startswith("gaussian,variance,influence,2,20,"))
     assert text.startswith("80 episodes")
     assert f"{float(last[7]):.4g}" in text
-    shown.move(5, 5)
-    assert shown.do(f"{tip}.hidden")
-    shown.do("document.querySelector('#curves .chart').focus()")
-    shown.key("Home")
-    assert shown.do(f"{tip}.textContent").startswith("8 episodes")
-    shown.key("ArrowRight")
-    assert shown.do(f"{tip}.textContent").startswith("16 episodes")
-    shown.key("Escape")
-    assert shown.do(f"{tip}.hidden")
+    window.move(5, 5)
+    assert window.do(f"{tip}.hidden")
+    window.do("document.querySelector('#curves .chart').focus()")
+    window.key("Home")
+    assert window.do(f"{tip}.textContent").startswith("8 episodes")
+    window.key("ArrowRight")
+    assert window.do(f"{tip}.textContent").startswith("16 episodes")
+    window.key("Escape")
+    assert window.do(f"{tip}.hidden")
 
 
-def test_the_table_of_final_numbers_sorts_by_its_columns(shown):
+def test_the_table_of_final_numbers_sorts_by_its_columns(window):
     column = "[...document.querySelectorAll('#finals tbody tr')].map(row => Number(row.cells[4].dataset.sort))"
     button = "document.querySelectorAll('#finals th button')[4]"
-    before = shown.do(column)
-    shown.do(f"{button}.click()")
-    assert shown.do(column) == sorted(before)
-    shown.do(f"{button}.click()")
-    assert shown.do(column) == sorted(before, reverse=True)
-    assert shown.do(f"{button}.parentElement.ariaSort") == "descending"
+    before = window.do(column)
+    window.do(f"{button}.click()")
+    assert window.do(column) == sorted(before)
+    window.do(f"{button}.click()")
+    assert window.do(column) == sorted(before, reverse=True)
+    assert window.do(f"{button}.parentElement.ariaSort") == "descending"
 
 
-def test_every_measure_has_a_column_that_sorts(shown):
-    heads = shown.do("[...document.querySelectorAll('#measured th')].map(head => head.textContent)")
+def test_every_measure_has_a_column_that_sorts(window):
+    heads = window.do("[...document.querySelectorAll('#measured th')].map(head => head.textContent)")
     assert heads[3:] == ["Return", "Risk-averse rate", *(measures.get(name).label for name in measures.names())]
     place = heads.index("Gini deviation")
     column = f"[...document.querySelectorAll('#measured tbody tr')].map(row => Number(row.cells[{place}].dataset.sort))"
-    before = shown.do(column)
-    shown.do(f"document.querySelectorAll('#measured th button')[{place}].click()")
-    assert shown.do(column) == sorted(before) != before
+    before = window.do(column)
+    window.do(f"document.querySelectorAll('#measured th button')[{place}].click()")
+    assert window.do(column) == sorted(before) != before
     assert len(before) == 8
 
 

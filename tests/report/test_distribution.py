@@ -26,7 +26,7 @@ SAMPLES = {
 
 
 @pytest.fixture(scope="module", params=SAMPLES)
-def drawn(request):
+def drawing(request):
     returns = SAMPLES[request.param]
     summary = evaluate.summary(returns, resamples=40)
     figure = _distribution.draw(returns, summary)
@@ -34,8 +34,8 @@ def drawn(request):
     return returns, summary, figure
 
 
-def test_no_label_covers_another_or_leaves_the_picture(drawn):
-    figure = drawn[2]
+def test_no_label_covers_another_or_leaves_the_picture(drawing):
+    figure = drawing[2]
     top, bottom = figure.axes
     renderer = figure.canvas.get_renderer()
     texts = [*bottom.texts, *bottom.get_yticklabels(), *bottom.get_xticklabels(), *figure.legends[0].get_texts()]
@@ -53,8 +53,8 @@ def test_no_label_covers_another_or_leaves_the_picture(drawn):
         assert box.x1 <= figure.bbox.x1, text.get_text()
 
 
-def test_each_measure_of_degree_one_is_a_ruler_from_the_mean_down(drawn):
-    _, summary, figure = drawn
+def test_each_measure_of_degree_one_is_a_ruler_from_the_mean_down(drawing):
+    _, summary, figure = drawing
     rulers = [patch for patch in figure.axes[1].patches if isinstance(patch, Rectangle)]
     lengths = [row for row in map(summary.__getitem__, measures.names()) if measures.get(row.name).facts.degree == 1]
     assert len(lengths) == 7
@@ -62,8 +62,8 @@ def test_each_measure_of_degree_one_is_a_ruler_from_the_mean_down(drawn):
     assert {ruler.get_x() for ruler in rulers} == {summary["mean"].value}
 
 
-def test_every_measure_is_named_and_every_return_is_counted(drawn):
-    returns, summary, figure = drawn
+def test_every_measure_is_named_and_every_return_is_counted(drawing):
+    returns, summary, figure = drawing
     top, bottom = figure.axes
     names = {label.get_text() for label in bottom.get_yticklabels()}
     assert names == {summary[name].label for name in measures.names()}

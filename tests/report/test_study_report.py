@@ -107,18 +107,18 @@ def test_the_tables_can_be_recomputed(reported):
         row = runs[run.hash]
         assert (row["status"], row["measure"], row["seed"]) == ("finished", run.config.measure, str(run.config.seed))
         assert (float(row["return"]), float(row["episodes"])) == (run.final("return"), 80.0)
-    found = {tuple(row[name] for name in (*study.varied, "metric")): row for row in table(reported, "cells")}
+    rows = {tuple(row[name] for name in (*study.varied, "metric")): row for row in table(reported, "cells")}
     own = ["episodes_to_90", *(f"evaluated.{name}" for name in ("mean", "risk_averse", "length", *measures.names()))]
     assert [row["metric"] for row in table(reported, "cells")] == [*study.metrics, *own] * len(study.cells)
     for cell in study.cells:
-        row, finals = found[(*cell.values.values(), "return")], cell.finals("return")
+        row, finals = rows[(*cell.values.values(), "return")], cell.finals("return")
         assert float(row["mean"]) == finals.mean()
         assert float(row["standard_error"]) == statistics.standard_error(finals)
         assert float(row["low"]) <= float(row["iqm"]) <= float(row["high"])
         assert float(row["median"]) == finals.max()  # the upper of two
-        played = [float(one["variance"]) for one in table(reported, "evaluations") if one["hash"] in hashes(cell)]
-        row = found[(*cell.values.values(), "evaluated.variance")]
-        assert (float(row["mean"]), row["runs"]) == (pytest.approx(np.mean(played), rel=1e-12), "2")
+        variances = [float(one["variance"]) for one in table(reported, "evaluations") if one["hash"] in hashes(cell)]
+        row = rows[(*cell.values.values(), "evaluated.variance")]
+        assert (float(row["mean"]), row["runs"]) == (pytest.approx(np.mean(variances), rel=1e-12), "2")
         assert float(row["low"]) <= float(row["mean"]) <= float(row["high"])
     curves = [row for row in table(reported, "curves") if row["measure"] == "variance" and row["estimator"] == "paper"]
     cell = next(c for c in study.cells if tuple(c.values.values()) == ("gaussian", "variance", "paper"))
@@ -133,13 +133,18 @@ def test_the_tables_can_be_recomputed(reported):
 def test_the_page_is_one_file_that_runs_its_own_script_alone(reported):
     html = (reported / "report.html").read_text()
     page = Page(html)
-    loaded = [value for _, found in page.elements for key, value in found.items() if key in ("src", "srcset", "data")]
-    links = [found["href"] for _, found in page.elements if "href" in found]
+    loaded = [
+        value
+        for _, attributes in page.elements
+        for key, value in attributes.items()
+        if key in ("src", "srcset", "data")
+    ]
+    links = [attributes["href"] for _, attributes in page.elements if "href" in attributes]
     assert loaded == []
     assert all(link.startswith("#") for link in links)
     assert not re.search(r"url\(|@import|fetch\(|XMLHttpRequest|import\(", html)
     digest = base64.b64encode(hashlib.sha256(page.scripts[-1].encode()).digest()).decode()
-    policy = next(found["content"] for tag, found in page.elements if found.get("http-equiv"))
+    policy = next(attributes["content"] for tag, attributes in page.elements if attributes.get("http-equiv"))
     assert policy.startswith("default-src 'none'")
     assert f"script-src 'sha256-{digest}'" in policy
     assert len(html) < 400_000
@@ -149,11 +154,11 @@ def test_the_curves_on_the_page_are_those_of_the_study(reported):
     data = json.loads(Page((reported / "report.html").read_text()).scripts[0])
     study = results.read(reported)
     assert [axis["name"] for axis in data["axes"]] == list(study.axes)
-    for cell, shown in zip(study.cells, data["cells"], strict=True):
-        at = {axis["name"]: axis["levels"][place] for axis, place in zip(data["axes"], shown["at"], strict=True)}
+    for cell, line in zip(study.cells, data["cells"], strict=True):
+        at = {axis["name"]: axis["levels"][place] for axis, place in zip(data["axes"], line["at"], strict=True)}
         assert at == {name: _style.level_label(name, cell.values[name]) for name in study.axes}
         expected = np.stack([run.columns["return"] for run in cell.runs]).mean(axis=0)
-        assert shown["lines"]["return"]["y"] == pytest.approx(expected, rel=1e-4)
+        assert line["lines"]["return"]["y"] == pytest.approx(expected, rel=1e-4)
     assert len(data["plane"]["points"]) == 16
 
 
@@ -169,7 +174,7 @@ def test_hostile_words_are_shown_as_text(copied):
     page = Page(html)
     assert [tag for tag, _ in page.elements].count("script") == 2
     assert "img" not in [tag for tag, _ in page.elements]
-    assert not [key for _, found in page.elements for key in found if key.startswith("on")]
+    assert not [key for _, attributes in page.elements for key in attributes if key.startswith("on")]
     assert html.count("&lt;img src=x onerror=alert(2)&gt; {{ 7 * 7 }}") == 9  # title twice, about, command, claim, why
 
 
@@ -231,14 +236,14 @@ def test_a_module_is_imported_only_if_it_may_be(tmp_path, capsys):
 
 def test_evaluations_are_those_of_the_runs_and_are_kept(copied):
     study = results.read(copied)
-    found = evaluations.read(copied)
+    rows = evaluations.read(copied)
     first = study.runs[0]
-    played = load(first.folder).evaluate(20)
-    assert found[first.hash]["mean"] == float(played.returns.mean())
-    assert found[first.hash]["variance"] == pytest.approx(played.returns.var(), rel=1e-9)
+    evaluation = load(first.folder).evaluate(20)
+    assert rows[first.hash]["mean"] == float(evaluation.returns.mean())
+    assert rows[first.hash]["variance"] == pytest.approx(evaluation.returns.var(), rel=1e-9)
     other = study.runs[1]
     assert (first.settings["seed"], other.settings["seed"]) == (0, 1)
-    assert found[other.hash]["mean"] == float(load(other.folder).evaluate(20, seed=1).returns.mean())
+    assert rows[other.hash]["mean"] == float(load(other.folder).evaluate(20, seed=1).returns.mean())
     for path in first.folder.glob("ckpt-*"):
         path.unlink()
     assert evaluations.evaluate(study, 20) == []  # what is in the file is not played again
@@ -254,14 +259,14 @@ def test_evaluations_are_written_on_the_way(copied, monkeypatch):
     study = results.read(copied)
     monkeypatch.setattr(evaluations, "PAUSE", 0.0)
 
-    def told(done, _of):
-        if done == 3:
+    def told(count, _of):
+        if count == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         evaluations.evaluate(study, 23, told)
-    kept = [row for row in evaluations.read(copied).values() if row["episodes"] == 23]
-    assert len(kept) == 2
+    rows = [row for row in evaluations.read(copied).values() if row["episodes"] == 23]
+    assert len(rows) == 2
     assert len(evaluations.read(copied)) == 16  # the others are as they were
 
 
@@ -283,14 +288,14 @@ OWN = {"variance": (0.1, 1e-4), "gini_deviation": (1.0, 1e-3)}
 
 @pytest.fixture
 def sensitivity(tmp_path):
-    found = {}
+    lines = {}
     for measure, (own_lam, own_rate) in OWN.items():
         for lam, rate in {*product((0.1, 0.5, 1.0), (own_rate,)), *product((own_lam,), (1e-5, 1e-4, 1e-3))}:
             for estimator, seed in product(("paper", "influence"), range(2)):
                 fields = {"measure": measure, "lam": lam, "policy_rate": rate, "estimator": estimator, "seed": seed}
                 value = 100 * lam + np.log10(rate) + 0.001 * seed
-                found[measure, lam, rate, estimator, seed] = (RunConfig(MAZE, updates=20, **fields), value)
-    logged = [(c, rows(variability=[1.0, c.lam], **{"return": [0.0, x]})) for c, x in (found[k] for k in sorted(found))]
+                lines[measure, lam, rate, estimator, seed] = (RunConfig(MAZE, updates=20, **fields), value)
+    logged = [(c, rows(variability=[1.0, c.lam], **{"return": [0.0, x]})) for c, x in (lines[k] for k in sorted(lines))]
     return results.read(written(tmp_path / "study", logged))
 
 
@@ -334,9 +339,14 @@ def test_measures_are_compared_over_the_noises_though_each_has_a_lam_of_its_own(
         )
     ]
     study = results.read(written(tmp_path / "study", runs))
-    (found,) = _summary.comparisons(study, _arrangement.arrange(study))
-    assert (found.better, found.worse, found.metric, found.tasks) == ("Gini deviation", "Variance", "Return", 2)
-    assert found.estimate.value == pytest.approx(8 / 9)  # 1.5, 2.5, 3.5 against 0, 1, 2: only 1.5 < 2
+    (comparison,) = _summary.comparisons(study, _arrangement.arrange(study))
+    assert (comparison.better, comparison.worse, comparison.metric, comparison.tasks) == (
+        "Gini deviation",
+        "Variance",
+        "Return",
+        2,
+    )
+    assert comparison.estimate.value == pytest.approx(8 / 9)  # 1.5, 2.5, 3.5 against 0, 1, 2: only 1.5 < 2
 
 
 def test_a_measure_has_one_colour_in_every_study():
@@ -361,11 +371,11 @@ def ranked(tmp_path):
 
 
 def test_the_rows_of_final_numbers_are_sorted_by_return_within_each_noise(ranked):
-    found = _final_numbers.final_rows(ranked, _arrangement.arrange(ranked), {})
-    order = [(row.cell.values["env_options.noise"], row.cell.values["algorithm"]) for row in found]
+    rows = _final_numbers.final_rows(ranked, _arrangement.arrange(ranked), {})
+    order = [(row.cell.values["env_options.noise"], row.cell.values["algorithm"]) for row in rows]
     assert order == list(product(("gaussian", "pareto"), ("mvpi", "tamar", "trvo")))
-    assert [row.trained["return"].value for row in found[:3]] == pytest.approx([3.1, 2.1, 1.1])
-    assert _final_numbers.played_columns(found) == []  # nobody has played them
+    assert [row.trained["return"].value for row in rows[:3]] == pytest.approx([3.1, 2.1, 1.1])
+    assert _final_numbers.played_columns(rows) == []  # nobody has played them
 
 
 def test_the_wait_for_a_rate_is_a_median_over_all_seeds_with_those_that_never_get_there(ranked):
@@ -378,17 +388,17 @@ def test_the_wait_for_a_rate_is_a_median_over_all_seeds_with_those_that_never_ge
     assert html.count("100 <small>[100, never], 2 of 3</small>") == 2
     assert html.count("never <small>[never, never], 0 of 3</small>") == 2
     waits = {row["algorithm"]: row for row in table(ranked.folder, "cells") if row["metric"] == "episodes_to_90"}
-    shown = {name: (row["mean"], row["median"], row["median_high"]) for name, row in waits.items()}
-    assert shown == {"trvo": ("", "100", "inf"), "mvpi": ("", "inf", "inf"), "tamar": ("", "inf", "inf")}
+    numbers = {name: (row["mean"], row["median"], row["median_high"]) for name, row in waits.items()}
+    assert numbers == {"trvo": ("", "100", "inf"), "mvpi": ("", "inf", "inf"), "tamar": ("", "inf", "inf")}
 
 
 def test_every_measure_of_every_cell_is_on_the_page_with_its_interval(reported):
     study = results.read(reported)
-    found = _final_numbers.final_rows(study, _arrangement.arrange(study), evaluations.read(reported))
-    columns = _final_numbers.played_columns(found)
+    rows = _final_numbers.final_rows(study, _arrangement.arrange(study), evaluations.read(reported))
+    columns = _final_numbers.played_columns(rows)
     assert [name for name, _ in columns] == ["mean", "risk_averse", *measures.names()]
     html = (reported / "report.html").read_text().partition('id="measured"')[2].partition("</section>")[0]
-    for row in found:
+    for row in rows:
         for name, _ in columns:
             e = row.played[name]
             assert f"{_style.number(e.value)} <small>[{_style.number(e.low)}, {_style.number(e.high)}]</small>" in html

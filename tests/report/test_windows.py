@@ -43,8 +43,8 @@ def test_each_value_has_the_share_of_noises_that_succeed():
 
 
 def test_the_figure_has_a_strip_for_each_measure_and_estimator():
-    found = made()
-    figure = windows_figure(found, arrange(found), "lam")
+    windows = made()
+    figure = windows_figure(windows, arrange(windows), "lam")
     (axes,) = figure.axes
     assert len(axes.get_yticks()) == 4
     assert len(axes.patches) == 4 * 3

@@ -39,7 +39,9 @@ class Faulty(Lengths):
     """In a worker, does something bad in the first step of an episode: if `once`, only where no file says it did."""
 
     def __init__(self, fault, marks, once=True):
-        self.fault, self.marks, self.once = fault, Path(marks), once
+        self.fault = fault
+        self.marks = Path(marks)
+        self.once = once
 
     def reset(self, *, seed=None, options=None):
         observation, info = super().reset(seed=seed)

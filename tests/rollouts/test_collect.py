@@ -103,15 +103,15 @@ def test_the_numbers_of_an_action_are_those_of_its_place():
 
 
 def test_only_live_episodes_are_stepped_and_only_n_are_started():
-    made = []
+    environments = []
 
     def make():
-        made.append(Counter())
-        return made[-1]
+        environments.append(Counter())
+        return environments[-1]
 
     batch = collect(RandomPolicy(Counter.action_space), make, 10, 0, limit=50, width=4)
-    assert sum(env.resets for env in made) == 10
-    assert sum(env.steps for env in made) == batch.steps == batch.mask.sum()
+    assert sum(env.resets for env in environments) == 10
+    assert sum(env.steps for env in environments) == batch.steps == batch.mask.sum()
 
 
 def test_every_episode_is_reset_with_its_own_seed():

@@ -13,7 +13,9 @@ from steadyrl.rollouts import Collector
 from steadyrl.runs import train
 from steadyrl.runs.view import Quiet
 
-N, STEPS, NUMBERS = 30, 500, 18
+N = 30
+STEPS = 500
+NUMBERS = 18
 ARRAYS = np.lib.tracemalloc_domain
 
 
@@ -37,12 +39,12 @@ def test_collecting_costs_no_more_than_three_times_the_batch():
     tracemalloc.start()
     try:
         batch = collector.collect(policy, N, 0, 1)
-        kept, peak = tracemalloc.get_traced_memory()
+        current, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     raw = batch.observations.nbytes + batch.actions.nbytes + batch.rewards.nbytes
     assert raw == N * STEPS * (NUMBERS * 8 + 6 * 4 + 8)
-    assert raw < kept < 1.1 * raw
+    assert raw < current < 1.1 * raw
     assert peak < 3 * raw
 
 

@@ -27,9 +27,11 @@ def test_returns_and_rewards_to_go(gamma):
 def test_generalised_advantages(gae_lambda):
     """Each advantage is the discounted sum of the temporal differences ahead; truncated episodes are bootstrapped."""
     rewards, lengths, mask, rng = episodes(1)
-    values, last, gamma = rng.normal(size=rewards.shape), rng.normal(size=len(lengths)), 0.97
+    values = rng.normal(size=rewards.shape)
+    last = rng.normal(size=len(lengths))
+    gamma = 0.97
     terminated = rng.random(len(lengths)) < 0.5
-    found = generalised_advantages(rewards, values, last, lengths, terminated, gamma, gae_lambda)
+    advantages = generalised_advantages(rewards, values, last, lengths, terminated, gamma, gae_lambda)
     assert terminated.any()
     assert not terminated.all()
     for i, length in enumerate(lengths):
@@ -38,5 +40,5 @@ def test_generalised_advantages(gae_lambda):
         delta = rewards[i, :length] + gamma * np.array(ahead) - values[i, :length]
         for t in range(length):
             expected = sum((gamma * gae_lambda) ** (u - t) * delta[u] for u in range(t, length))
-            assert found[i, t] == pytest.approx(expected)
-    assert not found[~mask].any()
+            assert advantages[i, t] == pytest.approx(expected)
+    assert not advantages[~mask].any()

@@ -91,11 +91,11 @@ def test_a_worker_that_hangs_is_replaced(tmp_path, at_once, monkeypatch):
     monkeypatch.setattr(workers, "LOOKS", 400)
     options = {"fault": "hangs", "marks": tmp_path}
     together = Collector("Faulty-v0", workers=2, worker_timeout=40.0, **options)
-    found = together.collect(POLICY, 12, 5, 0)
+    batch = together.collect(POLICY, 12, 5, 0)
     monkeypatch.undo()
     together.close()
     assert any(tmp_path.iterdir())
-    assert_same(found, Collector("Faulty-v0", **options).collect(POLICY, 12, 5, 0))
+    assert_same(batch, Collector("Faulty-v0", **options).collect(POLICY, 12, 5, 0))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,9 @@ def test_an_episode_that_breaks_every_worker_is_named(fault, reason, tmp_path, a
 def test_workers_are_started_when_they_are_worth_it(seconds, first, monkeypatch):
     """A batch of 10: never at 1 ms an episode, after three batches at 30 ms, in the first batch at 300 ms."""
     alone, together = Collector(Lengths, limit=50), Collector(Lengths, limit=50, workers=2)
-    here, there, original = [], [], Collector.part
+    here = []
+    there = []
+    original = Collector.part
 
     def part(self, policy, start, n, *others):
         here.append(n)

@@ -12,7 +12,9 @@ class Walk(gym.Env):
     observation_space = spaces.Discrete(5)
 
     def __init__(self, fault="none", after=10):
-        self.fault, self.after, self.episodes = fault, after, 0
+        self.fault = fault
+        self.after = after
+        self.episodes = 0
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)

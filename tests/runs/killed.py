@@ -31,7 +31,9 @@ def attempt(config, folder, wait):
 
 
 def main():
-    folder, kills, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    folder = Path(sys.argv[1])
+    kills = int(sys.argv[2])
+    rng = random.Random(int(sys.argv[3]))
     config = from_toml(Path(sys.argv[4]).read_text())
     train(config=config, out=folder.with_name("whole"), view=Quiet())
     size = (folder.with_name("whole") / "metrics.jsonl").stat().st_size

@@ -239,11 +239,11 @@ def test_a_view_shows_the_numbers_of_callbacks(tmp_path):
 
 def test_a_deterministic_evaluation_takes_the_likeliest_actions(tmp_path):
     run = train(envs.walk, policy_rate=0.3, out=tmp_path / "run", **SHORT)
-    played = run.evaluate(20, seed=3, deterministic=True)
+    evaluation = run.evaluate(20, seed=3, deterministic=True)
     batch = Collector(envs.walk).collect(likeliest(run.policy), 20, streams.key(3, streams.EVALUATION, 1), 0)
     likely = run.policy.theta.argmax(axis=1)
     np.testing.assert_array_equal(batch.actions[batch.mask], likely[batch.observations[batch.mask]])
-    np.testing.assert_array_equal(played.returns, discounted_returns(batch.rewards, 0.999))
+    np.testing.assert_array_equal(evaluation.returns, discounted_returns(batch.rewards, 0.999))
 
 
 @pytest.mark.parametrize("env", ["CartPole-v1", "Pendulum-v1", "tests.runs.envs:Walk-v0"])
@@ -251,5 +251,5 @@ def test_the_likeliest_actions_of_a_network_are_those_that_it_predicts(env, tmp_
     options = {"policy": "network", "hidden": [4], "n": 2, "updates": 1, "view": Quiet()}
     run = train(env, out=tmp_path / "run", **options)
     batch = Collector(env).collect(likeliest(run.policy), 2, seed=0, iteration=0)
-    for seen, action in zip(batch.observations[batch.mask][:20], batch.actions[batch.mask][:20], strict=True):
-        np.testing.assert_allclose(action, run.policy.predict(seen), rtol=1e-6)
+    for observation, action in zip(batch.observations[batch.mask][:20], batch.actions[batch.mask][:20], strict=True):
+        np.testing.assert_allclose(action, run.policy.predict(observation), rtol=1e-6)

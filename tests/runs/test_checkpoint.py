@@ -32,7 +32,7 @@ def assert_same(a, b):
         np.testing.assert_array_equal(array, b.state[name])
 
 
-def accept(found):
+def accept(saved):
     pass
 
 
@@ -60,10 +60,10 @@ def test_without_the_digest_damage_would_be_loaded():
     wrong = 0
     for k in range(len(payload)):
         try:
-            found = safetensors.numpy.load(payload[:k] + bytes([payload[k] ^ 1]) + payload[k + 1 :])
+            arrays = safetensors.numpy.load(payload[:k] + bytes([payload[k] ^ 1]) + payload[k + 1 :])
         except (safetensors.SafetensorError, KeyError, ValueError):
             continue
-        wrong += any(found.get(name) is None or (found[name] != array).any() for name, array in some().state.items())
+        wrong += any(arrays.get(name) is None or (arrays[name] != array).any() for name, array in some().state.items())
     assert wrong > 20
 
 
@@ -87,9 +87,9 @@ def test_the_one_before_a_damaged_one_is_taken_with_a_warning(tmp_path):
     write(tmp_path, some(40, scale=2.0))
     (tmp_path / "ckpt-40").write_bytes(to_bytes(some(40))[:-1])
     with pytest.warns(UserWarning, match="ckpt-40: truncated or damaged.*; resuming from ckpt-20"):
-        found = last_good(tmp_path, HASH, accept)
-    assert_same(found, some(20))
-    checkpoint.set_aside(tmp_path, found)
+        latest = last_good(tmp_path, HASH, accept)
+    assert_same(latest, some(20))
+    checkpoint.set_aside(tmp_path, latest)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ckpt-20", "ckpt-40.corrupt"]
 
 

@@ -175,7 +175,7 @@ def answers(tmp_path_factory):
     for name in ("done.json", "ckpt-4"):
         (at / "bad" / name).unlink()
     (at / "bad" / "ckpt-2").write_bytes((at / "bad" / "ckpt-2").read_bytes()[:-1])
-    commands = [["train", *(word.format(at=at) for word in given), "--quiet"] for given, _, _ in TABLE.values()]
+    commands = [["train", *(word.format(at=at) for word in words), "--quiet"] for words, _, _ in TABLE.values()]
     for k, command in enumerate(commands):
         usual = [] if "--config" in command else [*zip(SHORT[0:6:2], SHORT[1:6:2], strict=True)]
         for option, value in [*usual, ("--out", f"{at}/run-{k}")]:
@@ -184,19 +184,19 @@ def answers(tmp_path_factory):
 
 
 def run(commands):
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.runs.commands"],
         input=json.dumps(commands), check=False, capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 @pytest.mark.parametrize("name", TABLE)
 def test_bad_input_gets_one_line_and_the_right_exit_code(name, answers):
-    at, said = answers
+    at, outcomes = answers
     _, code, message = TABLE[name]
-    assert said[name] == [code, "", f"error: {message.format(at=at)}\n"]
+    assert outcomes[name] == [code, "", f"error: {message.format(at=at)}\n"]
 
 
 def test_train_again_evaluate_and_change_by_file(tmp_path, capsys):
@@ -210,14 +210,14 @@ def test_train_again_evaluate_and_change_by_file(tmp_path, capsys):
     assert json.loads((tmp_path / "run" / "run.json").read_text())["config"]["seed"] == 7
     evaluate = ["evaluate", str(tmp_path / "run"), "--episodes", "50", "--resamples", "40"]
     assert main([*evaluate, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["status"], told["update"], told["gamma"], told["summary"]["n"]) == ("finished", 4, 0.999, 50)
-    assert 0.0 <= told["risk_averse"] <= 1.0
+    output = json.loads(capsys.readouterr().out)
+    assert (output["status"], output["update"], output["gamma"], output["summary"]["n"]) == ("finished", 4, 0.999, 50)
+    assert 0.0 <= output["risk_averse"] <= 1.0
     assert main(evaluate) == 0
     table = capsys.readouterr().out
     assert f"50 returns of {tmp_path}/run ({MAZE}, finished, update 4)" in table
     assert "CVaR deviation" in table
-    assert f"Risk-averse rate: {told['risk_averse']:.3f}. Mean length: {told['length']:.1f} steps." in table
+    assert f"Risk-averse rate: {output['risk_averse']:.3f}. Mean length: {output['length']:.1f} steps." in table
 
 
 @pytest.mark.parametrize("algorithm", algorithms.names())
@@ -226,7 +226,7 @@ def test_help_has_every_option_of_the_algorithm_with_what_it_means_and_no_other(
     text = capsys.readouterr().out
     expected = {**run_options(), **algorithm_options(algorithm), **actor_options(algorithm)}
     del expected["env"]
-    shown = set(re.findall(r"^  --([\w-]+)", text, flags=re.MULTILINE))
+    options = set(re.findall(r"^  --([\w-]+)", text, flags=re.MULTILINE))
     beside = {
         "config",
         "out",
@@ -239,8 +239,8 @@ def test_help_has_every_option_of_the_algorithm_with_what_it_means_and_no_other(
         "worker-timeout",
         "give-up",
     }
-    assert shown - beside == {name.replace("_", "-") for name in expected}
-    assert beside <= shown
+    assert options - beside == {name.replace("_", "-") for name in expected}
+    assert beside <= options
     words = re.sub(r"\s+", "", text)  # a long line may be broken anywhere
     for declared in expected.values():
         assert re.sub(r"\s+", "", declared.about) in words
@@ -262,9 +262,9 @@ def test_an_option_of_another_algorithm_is_refused_by_the_same_sentence_everywhe
     for arguments in ([MAZE, "--clip", "0.1"], ["--config", str(tmp_path / "run.toml")]):
         assert main(["train", *arguments, "--out", str(out)]) == 2
         assert capsys.readouterr().err == f"error: {sentence}\n"
-    with pytest.raises(BadInputError) as refused:
+    with pytest.raises(BadInputError) as error:
         train(MAZE, clip=0.1, out=out)
-    assert str(refused.value) == sentence
+    assert str(error.value) == sentence
     assert not out.exists()
 
 
@@ -302,11 +302,11 @@ def test_keep_the_best_out_of_time_resume_end_early_and_evaluate_it(tmp_path, ca
     assert capsys.readouterr().out == f"finished: {run_folder} (4 updates)\n"
     evaluate = ["evaluate", run_folder, "--episodes", "20", "--resamples", "40", "--policy", "best"]
     assert main([*evaluate, "--deterministic", "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert (shown["policy"], shown["deterministic"]) == ("best", True)
-    assert shown["update"] == load(run_folder, policy="best").update
+    output = json.loads(capsys.readouterr().out)
+    assert (output["policy"], output["deterministic"]) == ("best", True)
+    assert output["update"] == load(run_folder, policy="best").update
     assert main([*evaluate, "--deterministic"]) == 0
-    assert f"finished, best, update {shown['update']}, deterministic)" in capsys.readouterr().out
+    assert f"finished, best, update {output['update']}, deterministic)" in capsys.readouterr().out
     early = ["train", MAZE, *SHORT, *rules, "--out", str(tmp_path / "early")]
     assert main(early) == 0
     assert f"finished: {tmp_path}/early (1 updates, length >= 0: it is " in capsys.readouterr().out

@@ -79,11 +79,11 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "message"), WRONG, ids=lambda given: given if isinstance(given, str) else "")
+@pytest.mark.parametrize(("fields", "message"), WRONG, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_wrong_field_is_refused_with_its_value_and_what_is_accepted(fields, message):
-    with pytest.raises(BadInputError) as refused:
+    with pytest.raises(BadInputError) as error:
         config_from(MAZE | fields)
-    assert str(refused.value) == message
+    assert str(error.value) == message
 
 
 def test_all_wrong_fields_are_named_at_once():

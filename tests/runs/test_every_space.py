@@ -63,40 +63,40 @@ def test_every_pair_of_spaces_trains_and_predicts_after_it_was_saved(observation
 @pytest.mark.parametrize("observation_space", TREES.values(), ids=TREES)
 def test_the_batch_has_the_flat_observations_of_the_environment(observation_space):
     make, policy = limited(observation_space, spaces.Discrete(2)), RandomPolicy(spaces.Discrete(2))
-    seen = []
+    observations = []
 
     class Watched(Walk):
         def reset(self, **options):
             observation, info = super().reset(**options)
-            seen.append([flatten(observation_space, observation)])
+            observations.append([flatten(observation_space, observation)])
             return observation, info
 
         def step(self, action):
             observation, *rest = super().step(action)
-            seen[-1].append(flatten(observation_space, observation))
+            observations[-1].append(flatten(observation_space, observation))
             return observation, *rest
 
     batch = collect(policy, lambda: Watched(observation_space, spaces.Discrete(2)), 3, 0, limit=20, width=1)
     assert batch.lengths.tolist() == [8, 8, 8]
-    np.testing.assert_array_equal(batch.observations, [episode[:-1] for episode in seen])
-    np.testing.assert_array_equal(batch.last_observations, [episode[-1] for episode in seen])
+    np.testing.assert_array_equal(batch.observations, [episode[:-1] for episode in observations])
+    np.testing.assert_array_equal(batch.last_observations, [episode[-1] for episode in observations])
     wide = collect(policy, make, 3, 0, limit=20, width=3)
     np.testing.assert_array_equal(wide.observations, batch.observations)
 
 
 @pytest.mark.parametrize("action_space", ACTIONS.values(), ids=ACTIONS)
 def test_the_environment_gets_its_own_actions_for_those_of_the_batch(action_space):
-    taken = []
+    actions = []
 
     class Watched(Walk):
         def step(self, action):
-            taken.append(np.copy(action))
+            actions.append(np.copy(action))
             return super().step(action)
 
     make = lambda: Watched(spaces.Box(-1, 1, (1,)), action_space)  # noqa: E731
     batch = collect(RandomPolicy(action_space), make, 3, 0, limit=20, width=1)
     own = ActionCodec(action_space).decode(batch.actions)
-    np.testing.assert_array_equal(own.reshape(24, *action_space.shape), taken)
+    np.testing.assert_array_equal(own.reshape(24, *action_space.shape), actions)
 
 
 def test_a_table_plays_whatever_its_spaces_start_from():

@@ -25,8 +25,8 @@ def test_a_function_plays_the_episodes_that_our_own_policies_play():
 
 
 def test_it_is_summed_up_with_intervals():
-    found = steadyrl.evaluate_policy(lambda day: 1, TwoRoads, episodes=400)
-    row = found.summary(resamples=200)["mean"]
+    evaluation = steadyrl.evaluate_policy(lambda day: 1, TwoRoads, episodes=400)
+    row = evaluation.summary(resamples=200)["mean"]
     assert row.low < -160 < row.high
 
 
@@ -44,9 +44,9 @@ def test_a_policy_with_a_memory_is_told_where_an_episode_begins():
             return self.next
 
     player = Alternating()
-    found = evaluate_policy(player, "steadyrl/TwoRoads-v0", episodes=4, days=5)
+    evaluation = evaluate_policy(player, "steadyrl/TwoRoads-v0", episodes=4, days=5)
     assert len(set(player.seeds)) == 4
-    assert found.risk_averse == pytest.approx(3 / 5)
+    assert evaluation.risk_averse == pytest.approx(3 / 5)
 
 
 def test_an_environment_without_a_reading_of_its_own_has_none():

@@ -45,23 +45,23 @@ def test_it_holds_what_it_should(folder):
 
 
 def test_another_config_is_refused_with_the_fields_that_differ(folder):
-    with pytest.raises(BadInputError) as refused:
+    with pytest.raises(BadInputError) as error:
         again(folder, lam=0.5, seed=3)
     differing = "seed = 0 there, 3 here; lam = None there, 0.5 here"
-    assert str(refused.value) == f"{folder} holds another run: {differing}: choose another folder"
+    assert str(error.value) == f"{folder} holds another run: {differing}: choose another folder"
 
 
 def test_another_algorithm_is_refused_with_what_both_have_and_differ_in(folder):
-    with pytest.raises(BadInputError) as refused:
+    with pytest.raises(BadInputError) as error:
         again(folder, algorithm="ppo", clip=0.1)
     differing = "algorithm = 'reinforce' there, 'ppo' here; gamma = 0.999 there, 0.99 here"
-    assert str(refused.value) == f"{folder} holds another run: {differing}: choose another folder"
+    assert str(error.value) == f"{folder} holds another run: {differing}: choose another folder"
 
 
 def test_an_option_of_the_actor_that_only_one_was_given_is_named(folder):
-    with pytest.raises(BadInputError) as refused:
+    with pytest.raises(BadInputError) as error:
         again(folder, policy_rate=0.5)
-    assert str(refused.value) == (
+    assert str(error.value) == (
         f"{folder} holds another run: policy_rate = not given there, 0.5 here: choose another folder"
     )
 
@@ -179,14 +179,14 @@ except DiskError as error:
 def write(folder, most):
     """Train in a process whose files must not grow beyond so many bytes; what went wrong."""
     command = [sys.executable, "-c", WRITE, str(folder), str(most)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
-    return done.stdout
+    process = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+    return process.stdout
 
 
 def test_a_disk_that_fills_up_leaves_the_old_checkpoint_and_the_run_goes_on_later(tmp_path):
     assert "metrics.jsonl: File too large" in write(tmp_path / "run", 8000)
-    kept = sorted(path.name for path in (tmp_path / "run").iterdir())
-    assert [name[:5] for name in kept] == ["ckpt-", "ckpt-", "lock", "metri", "run.j"]
+    files = sorted(path.name for path in (tmp_path / "run").iterdir())
+    assert [name[:5] for name in files] == ["ckpt-", "ckpt-", "lock", "metri", "run.j"]
     assert write(tmp_path / "run", resource.RLIM_INFINITY) == ""
     assert write(tmp_path / "whole", resource.RLIM_INFINITY) == ""
     for name in ("metrics.jsonl", "ckpt-60", "done.json"):

@@ -54,10 +54,10 @@ def test_a_plot_draws_what_was_logged(run):
 
 
 def test_notebooks_show_tables_in_which_nothing_is_markup(run):
-    shown = run._repr_html_()
-    assert "&lt;b&gt;run: finished</caption>" in shown
-    assert "<b>" not in shown
-    assert f"<td>return</td><td>{run.metrics()[-1]['return']:.6g}</td>" in shown
+    html = run._repr_html_()
+    assert "&lt;b&gt;run: finished</caption>" in html
+    assert "<b>" not in html
+    assert f"<td>return</td><td>{run.metrics()[-1]['return']:.6g}</td>" in html
     rows = summary([1.0, 2.0, 4.0], resamples=50)
     assert rows._repr_html_().count("<tr>") == 1 + len(rows.rows)
     study = of_runs([run.folder])._repr_html_()

@@ -67,8 +67,8 @@ def test_divergence_ends_the_run_and_is_kept(tmp_path):
     assert run.status == "diverged"
     assert run.update < 6
     assert run.metrics()[-1]["update"] == run.update
-    done = json.loads((tmp_path / "run" / "done.json").read_text())
-    assert (done["status"], done["update"]) == ("diverged", run.update)
+    ending = json.loads((tmp_path / "run" / "done.json").read_text())
+    assert (ending["status"], ending["update"]) == ("diverged", run.update)
     assert load(tmp_path / "run", env=envs.walk).status == "diverged"
     (tmp_path / "run" / "done.json").unlink()
     assert train(envs.walk, policy_rate=1e308, out=tmp_path / "run", view=Quiet(), **SHORT).update == run.update
@@ -169,8 +169,8 @@ def test_an_endless_environment_is_trained_with_a_limit(tmp_path):
 
 
 def test_lines_tell_how_it_goes(tmp_path):
-    with (tmp_path / "told").open("w") as told:
-        train(envs.walk, out=tmp_path / "run", view=Lines(told), **SHORT)
+    with (tmp_path / "told").open("w") as file:
+        train(envs.walk, out=tmp_path / "run", view=Lines(file), **SHORT)
     (line,) = (tmp_path / "told").read_text().splitlines()
     assert line.startswith("update 6 of 6: return ")
     assert ", variability " in line
@@ -199,10 +199,10 @@ def test_without_a_folder_it_is_named_by_the_hashes_of_config_and_environment(tm
     ],
 )
 def test_an_argument_that_is_none_of_what_is_accepted_is_refused_by_name(arguments, why):
-    given = {"env": envs.walk, "options": {}, "hours": None, "callbacks": []} | arguments
-    config = RunConfig("<walk>", env_options=given.pop("options"))
+    arguments_of_train = {"env": envs.walk, "options": {}, "hours": None, "callbacks": []} | arguments
+    config = RunConfig("<walk>", env_options=arguments_of_train.pop("options"))
     with pytest.raises(BadInputError, match=why):
-        check_arguments(config=config, **given)
+        check_arguments(config=config, **arguments_of_train)
 
 
 def test_an_id_that_nobody_registered_may_be_in_a_module_of_the_user(tmp_path):

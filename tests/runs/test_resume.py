@@ -47,11 +47,11 @@ def test_killed_at_random_moments_it_leaves_the_same_bytes(name, tmp_path):
     config, kills = RUNS[name]
     (tmp_path / "run.toml").write_text(to_toml(config))
     arguments = [str(tmp_path / "killed"), str(kills), "1", str(tmp_path / "run.toml")]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.runs.killed", *arguments], check=False, capture_output=True, text=True, cwd=ROOT
     )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) >= kills // 2
+    assert process.returncode == 0, process.stderr
+    assert int(process.stdout) >= kills // 2
     whole, killed = content(tmp_path / "whole"), content(tmp_path / "killed")
     assert {"run.json", "metrics.jsonl", f"ckpt-{config.updates}", "done.json"} < whole.keys()
     assert killed == whole
@@ -128,9 +128,9 @@ def test_a_run_that_another_process_finishes_meanwhile_comes_back_trained(tmp_pa
         return original(*arguments)
 
     monkeypatch.setattr(run, "make_learner", finish_first)
-    found = train(out=tmp_path / "run", view=Impatient(0), **WALK)
-    assert (found.status, found.update) == ("finished", 12)
-    assert found.policy.theta.any()
+    second = train(out=tmp_path / "run", view=Impatient(0), **WALK)
+    assert (second.status, second.update) == ("finished", 12)
+    assert second.policy.theta.any()
 
 
 # Signals
@@ -141,12 +141,12 @@ def test_a_signal_stops_the_command_with_a_checkpoint(number, code, tmp_path):
     folder = tmp_path / "run"
     running = start(folder, "--checkpoint-every", "50")
     running.send_signal(number)
-    _, told = running.communicate()
+    _, output = running.communicate()
     assert running.returncode == code
     update = max(int(path.name.removeprefix("ckpt-")) for path in folder.glob("ckpt-*"))
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert lines[-1]["update"] == update
-    assert told == f"stopped at update {update} of 1000000: the same command resumes from update {update}\n"
+    assert output == f"stopped at update {update} of 1000000: the same command resumes from update {update}\n"
 
 
 def start(folder, *options):
@@ -162,7 +162,9 @@ class Signals(Quiet):
     """Sends itself a signal after each of these updates."""
 
     def __init__(self, *after, pause=0.0):
-        self.after, self.pause, self.seen = after, pause, 0
+        self.after = after
+        self.pause = pause
+        self.seen = 0
 
     def updated(self, update, row, steps):
         self.seen = update

@@ -78,10 +78,10 @@ def test_two_interpreters_agree(tmp_path):
         f"from steadyrl.runs.fingerprint import of\nnames = {{'__name__': 'cell'}}\n"
         f"exec({SOURCE.format(**PLAIN)!r}, names)\nprint(of([names['Pay']])['cell.Pay'])\n"
     )
-    found = {
+    fingerprints = {
         subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout for _ in range(2)
     }
-    assert found == {of([cell("Pay")])["cell.Pay"] + "\n"}
+    assert fingerprints == {of([cell("Pay")])["cell.Pay"] + "\n"}
 
 
 def test_environments_that_come_with_gymnasium_or_with_us_are_known_by_their_versions():

@@ -48,11 +48,11 @@ def alone(config, folder):
     ],
 )
 def test_runs_in_step_leave_the_same_bytes_as_runs_one_by_one(fields, tmp_path):
-    chosen = configs(**fields)
-    assert len({group_key(config) for config in chosen}) == 1
-    endings = train_together([(config, tmp_path / f"together-{k}") for k, config in enumerate(chosen)])
+    all_configs = configs(**fields)
+    assert len({group_key(config) for config in all_configs}) == 1
+    endings = train_together([(config, tmp_path / f"together-{k}") for k, config in enumerate(all_configs)])
     assert {ending.status for ending in endings} == {"finished"}
-    for k, config in enumerate(chosen):
+    for k, config in enumerate(all_configs):
         together, one_by_one = content(tmp_path / f"together-{k}"), alone(config, tmp_path / f"alone-{k}")
         assert together.keys() == one_by_one.keys()
         for name in together.keys() - {"done.json"}:  # which has the SHA-256 of run.json, where the pid of ours is not
@@ -68,20 +68,20 @@ def test_what_runs_in_step_say_of_their_episodes_is_what_each_says_alone():
 
 
 def test_stopped_in_step_they_go_on_in_step_or_alone(tmp_path):
-    chosen = configs()
-    runs = [(config, tmp_path / f"{k}") for k, config in enumerate(chosen)]
+    all_configs = configs()
+    runs = [(config, tmp_path / f"{k}") for k, config in enumerate(all_configs)]
     stop = Stop()
     stop.number = signal.SIGTERM
     with pytest.raises(Interrupted, match=r"^stopped at update 5 of 25: the same command resumes from update 5$"):
         train_together(runs, stop)
-    train(config=chosen[0], out=tmp_path / "0", view=Quiet())  # one continues alone, so the others are behind it
+    train(config=all_configs[0], out=tmp_path / "0", view=Quiet())  # one continues alone, so the others are behind it
     endings = train_together(runs)
     assert {ending.status for ending in endings} == {"finished"}
-    for k, config in enumerate(chosen):
+    for k, config in enumerate(all_configs):
         there = content(tmp_path / f"{k}")
-        wanted = alone(config, tmp_path / f"alone-{k}")
-        assert there["metrics.jsonl"] == wanted["metrics.jsonl"]
-        assert there["ckpt-25"] == wanted["ckpt-25"]
+        reference = alone(config, tmp_path / f"alone-{k}")
+        assert there["metrics.jsonl"] == reference["metrics.jsonl"]
+        assert there["ckpt-25"] == reference["ckpt-25"]
 
 
 def test_runs_at_different_updates_are_finished_too(tmp_path):
@@ -93,8 +93,8 @@ def test_runs_at_different_updates_are_finished_too(tmp_path):
     with pytest.raises(Interrupted):
         train_together(runs[:2], stop)
     assert {ending.status for ending in train_together(runs)} == {"finished"}
-    wanted = alone(long, tmp_path / "alone")
-    assert content(tmp_path / "1")["metrics.jsonl"] == wanted["metrics.jsonl"]
+    reference = alone(long, tmp_path / "alone")
+    assert content(tmp_path / "1")["metrics.jsonl"] == reference["metrics.jsonl"]
 
 
 def test_a_run_that_another_process_is_at_is_left_to_it(tmp_path):
@@ -114,9 +114,9 @@ def test_a_damaged_folder_fails_its_run_and_no_other(tmp_path):
 
 
 def test_a_run_that_diverges_ends_and_the_others_go_on(tmp_path):
-    chosen = configs()
-    wild = RunConfig(**{**chosen[0].to_dict(), "policy_rate": 1e308, "value_rate": 1e308})
-    runs = [(config, tmp_path / f"{k}") for k, config in enumerate([wild, *chosen[1:]])]
+    all_configs = configs()
+    wild = RunConfig(**{**all_configs[0].to_dict(), "policy_rate": 1e308, "value_rate": 1e308})
+    runs = [(config, tmp_path / f"{k}") for k, config in enumerate([wild, *all_configs[1:]])]
     endings = train_together(runs)
     assert [ending.status for ending in endings] == ["diverged", "finished", "finished", "finished"]
     assert content(tmp_path / "0")["metrics.jsonl"] == alone(wild, tmp_path / "alone")["metrics.jsonl"]

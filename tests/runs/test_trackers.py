@@ -38,10 +38,10 @@ def own_files(folder):
 
 def python(code, *arguments, **environment):
     """Run some code in a process of its own, which may neither ask nor know any setting of W&B."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("WANDB_")}
+    others = {name: value for name, value in os.environ.items() if not name.startswith("WANDB_")}
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
-        check=False, capture_output=True, text=True, cwd=ROOT, env=kept | environment, stdin=subprocess.DEVNULL,
+        check=False, capture_output=True, text=True, cwd=ROOT, env=others | environment, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
 
@@ -72,24 +72,24 @@ def events(folder):
 
 def as_float32(folder):
     """metrics.jsonl as TensorBoard should have it: dots are slashes, null is left out."""
-    found = {}
+    numbers = {}
     for row in metrics(folder):
         for name, x in row.items():
             if name != "update" and x is not None:
-                found.setdefault(name.replace(".", "/"), []).append((row["update"], float(np.float32(x))))
-    return found
+                numbers.setdefault(name.replace(".", "/"), []).append((row["update"], float(np.float32(x))))
+    return numbers
 
 
 def test_tensorboard_has_every_number_of_metrics_jsonl(tmp_path):
     run = train(MAZE, n=4, updates=7, out=tmp_path / "run", view=Quiet(), track=["tensorboard"], **LOGGED)
-    shown = events(run.folder)
+    series = events(run.folder)
     assert [row["update"] for row in metrics(run.folder)] == [2, 3, 4, 6, 7]
-    assert scalars(shown) == as_float32(run.folder)
-    assert [step for step, _ in scalars(shown)["evaluation/return"]] == [3, 6]
-    (config,) = shown.Tensors("config")
+    assert scalars(series) == as_float32(run.folder)
+    assert [step for step, _ in scalars(series)["evaluation/return"]] == [3, 6]
+    (config,) = series.Tensors("config")
     (text,) = config.tensor_proto.string_val
     assert text.decode() == "".join(f"    {line}\n" for line in to_toml(run.config).splitlines())
-    assert shown.SummaryMetadata("config").plugin_data.plugin_name == "text"
+    assert series.SummaryMetadata("config").plugin_data.plugin_name == "text"
 
 
 def test_numbers_that_are_not_finite_are_left_out_of_tensorboard(tmp_path):
@@ -102,7 +102,9 @@ def test_numbers_that_are_not_finite_are_left_out_of_tensorboard(tmp_path):
 
 def test_a_resumed_run_shows_no_update_twice_and_none_too_few(tmp_path):
     """Neither to a TensorBoard that was open all the time nor to one that comes later."""
-    folder, times, live = tmp_path / "run", {}, None
+    folder = tmp_path / "run"
+    times = {}
+    live = None
     for stop in (5, 8, 10):
         with pytest.raises(Interrupted):
             train(out=folder, view=StopsAfter(stop), track=("tensorboard",), **WALK)
@@ -127,9 +129,9 @@ def test_what_a_damaged_event_file_has_lost_is_written_again(damage, tmp_path):
     (path,) = (tmp_path / "run" / "tensorboard").iterdir()
     path.write_bytes(damage(path.read_bytes()))
     train(out=tmp_path / "run", view=Quiet(), track=("tensorboard",), **WALK)
-    shown = events(tmp_path / "run")
-    assert scalars(shown) == as_float32(tmp_path / "run")
-    assert len(shown.Tensors("config")) == 1
+    series = events(tmp_path / "run")
+    assert scalars(series) == as_float32(tmp_path / "run")
+    assert len(series.Tensors("config")) == 1
 
 
 def test_a_run_that_is_tracked_only_later_is_shown_from_its_beginning(tmp_path):
@@ -144,7 +146,9 @@ def test_a_run_that_is_tracked_only_later_is_shown_from_its_beginning(tmp_path):
 
 def records(path):
     """What a .wandb file holds: blocks of 32 KiB with parts (checksum, size, kind, bytes) of records."""
-    content, place, record = path.read_bytes(), 7, b""
+    content = path.read_bytes()
+    place = 7
+    record = b""
     assert content[:4] == b":W&B"
     while place < len(content):
         if 32768 - place % 32768 < 7:
@@ -161,11 +165,11 @@ def records(path):
 def wandb_run(folder):
     """The run's record, its config, and its history as {update: {name: number}}."""
     (path,) = (folder / "wandb").glob("offline-run-*/*.wandb")
-    found = list(records(path))
-    (run,) = [record.run for record in found if record.HasField("run")]
+    entries = list(records(path))
+    (run,) = [record.run for record in entries if record.HasField("run")]
     config = {item.key: json.loads(item.value_json) for item in run.config.update if item.key != "_wandb"}
     history = []
-    for record in found:
+    for record in entries:
         if record.HasField("history"):
             names = [item.key or "/".join(item.nested_key) for item in record.history.item]
             values = [json.loads(item.value_json) for item in record.history.item]
@@ -190,9 +194,9 @@ print(codes, "torch" in sys.modules)
 def test_both_show_the_run_change_none_of_its_bytes_and_need_no_torch(tmp_path):
     both = ["--track", "tensorboard", "wandb"]
     commands = [[*COMMAND, "--out", str(tmp_path / "plain")], [*COMMAND, "--out", str(tmp_path / "run"), *both]]
-    done = python(COMMANDS, json.dumps(commands), WANDB_MODE="online", WANDB_SILENT="false")
+    process = python(COMMANDS, json.dumps(commands), WANDB_MODE="online", WANDB_SILENT="false")
     lines = [f"finished: {tmp_path}/{name} (12 updates)" for name in ("plain", "run")]
-    assert (done.stdout.splitlines(), done.stderr) == ([*lines, "[0, 0] False"], "")
+    assert (process.stdout.splitlines(), process.stderr) == ([*lines, "[0, 0] False"], "")
     assert own_files(tmp_path / "run") == own_files(tmp_path / "plain")
     assert {path.name for path in (tmp_path / "run").iterdir() if path.is_dir()} == {"tensorboard", "wandb"}
     assert scalars(events(tmp_path / "run")) == as_float32(tmp_path / "run")
@@ -205,8 +209,8 @@ def test_both_show_the_run_change_none_of_its_bytes_and_need_no_torch(tmp_path):
 
     for name in ("done.json", "ckpt-12"):
         (tmp_path / "run" / name).unlink()
-    done = python(COMMANDS, json.dumps(commands[1:]))
-    assert (done.stdout.splitlines(), done.stderr) == ([lines[1], "[0] False"], "")
+    process = python(COMMANDS, json.dumps(commands[1:]))
+    assert (process.stdout.splitlines(), process.stderr) == ([lines[1], "[0] False"], "")
     assert own_files(tmp_path / "run") == own_files(tmp_path / "plain")
     assert wandb_run(tmp_path / "run")[2] == history
     assert scalars(events(tmp_path / "run")) == as_float32(tmp_path / "run")
@@ -230,10 +234,10 @@ class FillsTheDisk(Quiet):
 
 
 def test_a_full_disk_ends_tensorboard_with_one_warning_and_not_the_run(tmp_path):
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
         run = train(out=tmp_path / "run", view=FillsTheDisk(4), track=("tensorboard",), **WALK)
-    (warning,) = said
+    (warning,) = caught_warnings
     why = "OSError: [Errno 28] No space left on device"
     assert str(warning.message) == f"tensorboard failed, the run continues without it: {why}"
     assert run.status == "finished"
@@ -267,10 +271,10 @@ print(train(sys.argv[1], n=4, updates=12, checkpoint_every=3, out=sys.argv[2], v
 
 
 def test_when_the_process_of_wandb_dies_the_run_goes_on(tmp_path):
-    done = python(KILLED, MAZE, tmp_path / "run")
-    assert (done.returncode, done.stdout) == (0, "finished\n"), done.stderr
-    assert re.findall(r"\w*Warning: (.*): \w+: ", done.stderr) == ["wandb failed, the run continues without it"]
-    assert "Traceback" not in done.stderr
+    process = python(KILLED, MAZE, tmp_path / "run")
+    assert (process.returncode, process.stdout) == (0, "finished\n"), process.stderr
+    assert re.findall(r"\w*Warning: (.*): \w+: ", process.stderr) == ["wandb failed, the run continues without it"]
+    assert "Traceback" not in process.stderr
     train(MAZE, n=4, updates=12, checkpoint_every=3, out=tmp_path / "whole", view=Quiet())
     assert own_files(tmp_path / "run") == own_files(tmp_path / "whole")
 
@@ -293,9 +297,9 @@ sys.exit(main(["train", sys.argv[2], "--out", sys.argv[3], "--track", sys.argv[1
 
 @pytest.mark.parametrize("name", ["tensorboard", "wandb"])
 def test_a_package_that_is_missing_is_named_with_how_to_get_it(name, tmp_path):
-    done = python(MISSING, name, MAZE, tmp_path / "run")
-    said = f"error: track = '{name}': No module named '{name}': pip install \"steadyrl[{name}]\"\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    process = python(MISSING, name, MAZE, tmp_path / "run")
+    message = f"error: track = '{name}': No module named '{name}': pip install \"steadyrl[{name}]\"\n"
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", message)
     assert not (tmp_path / "run").exists()
 
 

@@ -8,7 +8,9 @@ from steadyrl.runs.view import Quiet
 from steadyrl.studies.study import Study
 
 MAZE = "steadyrl/Maze-v0"
-MEASURES, NOISES, ESTIMATORS = ("gini_deviation", "variance"), ("gaussian", "pareto"), ("paper", "influence")
+MEASURES = ("gini_deviation", "variance")
+NOISES = ("gaussian", "pareto")
+ESTIMATORS = ("paper", "influence")
 
 
 def configs(seeds=2, **fields):

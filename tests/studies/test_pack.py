@@ -34,9 +34,9 @@ def raw(study):
     return pack.to_bytes(pack.collect(study))
 
 
-def part(found, runs):
+def part(packed, runs):
     """A pack with some of its runs alone."""
-    return pack.Pack(found.study, {name: c for name, c in found.files.items() if name[:12] in runs})
+    return pack.Pack(packed.study, {name: c for name, c in packed.files.items() if name[:12] in runs})
 
 
 def sealed(header, content=b""):
@@ -69,9 +69,9 @@ def test_the_same_files_come_back(study, raw, tmp_path):
 def test_a_run_that_is_not_finished_is_left_out_and_still_planned(study, tmp_path):
     one, *others = sorted(path.name for path in (study / "runs").iterdir())
     pack.unpack(part(pack.collect(study), others), tmp_path / "out")
-    found = pack.collect(tmp_path / "out")
-    assert sorted(found.runs) == others
-    assert one in found.study["runs"]
+    packed = pack.collect(tmp_path / "out")
+    assert sorted(packed.runs) == others
+    assert one in packed.study["runs"]
     assert results.read(tmp_path / "out").counts() == {"finished": 3, "missing": 1}
 
 
@@ -150,16 +150,16 @@ def test_another_format_is_said():
 
 
 def test_nothing_is_overwritten_and_no_link_followed(study, raw, tmp_path):
-    found = pack.from_bytes(raw, "it")
+    packed = pack.from_bytes(raw, "it")
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "file").touch()
     with pytest.raises(BadInputError, match="is not empty"):
-        pack.unpack(found, tmp_path / "there")
+        pack.unpack(packed, tmp_path / "there")
     (tmp_path / "a.pack").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(BadInputError, match="is there already"):
-        pack.write(found, tmp_path / "a.pack")
+        pack.write(packed, tmp_path / "a.pack")
     assert not (tmp_path / "elsewhere").exists()
-    pack.unpack(found, tmp_path / "copy")
+    pack.unpack(packed, tmp_path / "copy")
     victim = next((tmp_path / "copy" / "runs").iterdir())
     (victim / "metrics.jsonl").unlink()
     (victim / "metrics.jsonl").symlink_to("/etc/hostname")

@@ -130,16 +130,16 @@ def test_runs_that_are_missing_unfinished_failed_or_damaged(copied):
     paths[6].mkdir()
     (paths[6] / "failed.json").write_text('{"message": "never began"}')
     study = results.read(copied)
-    found = {run.hash: run for run in study.runs}
-    told = [(found[path.name].status, found[path.name].message) for path in paths[:7]]
-    assert [status for status, _ in told] == [
+    by_hash = {run.hash: run for run in study.runs}
+    outcomes = [(by_hash[path.name].status, by_hash[path.name].message) for path in paths[:7]]
+    assert [status for status, _ in outcomes] == [
         "missing", "unfinished", "failed", "damaged", "damaged", "damaged", "failed",
     ]  # fmt: skip
-    assert told[2][1] == "the environment broke"
-    assert "SHA-256" in told[3][1]
-    assert "run.json: its config is not the one of the study" in told[5][1]
-    assert told[6][1] == "never began"
-    assert found[paths[1].name].columns["update"].tolist() == [2.0 * k for k in range(1, 11)]
+    assert outcomes[2][1] == "the environment broke"
+    assert "SHA-256" in outcomes[3][1]
+    assert "run.json: its config is not the one of the study" in outcomes[5][1]
+    assert outcomes[6][1] == "never began"
+    assert by_hash[paths[1].name].columns["update"].tolist() == [2.0 * k for k in range(1, 11)]
     assert study.counts() == {"finished": 9, "failed": 2, "damaged": 3, "unfinished": 1, "missing": 1}
     assert sum(len(cell.finished) for cell in study.cells) == 9
 

@@ -27,8 +27,8 @@ def rliable_estimate(metric, scores, resamples):
     draws = np.random.RandomState(0)  # the only generator that rliable takes
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # arch would have it called otherwise
-        found = library.get_interval_estimates({"": scores}, metric, reps=resamples, random_state=draws)
-    (point,), (ends,) = (list(by_name.values()) for by_name in found)
+        intervals = library.get_interval_estimates({"": scores}, metric, reps=resamples, random_state=draws)
+    (point,), (ends,) = (list(by_name.values()) for by_name in intervals)
     return statistics.Estimate(float(np.ravel(point)[0]), *map(float, ends[:, 0]))
 
 
@@ -88,12 +88,12 @@ def test_strata_may_have_different_numbers_of_seeds():
 
 
 def test_an_interval_holds_the_mean_as_often_as_it_says():
-    held = 0
+    hits = 0
     for seed in range(300):
         x = np.random.default_rng(seed).normal(size=30)
-        found = statistics.mean([x], resamples=400, confidence=0.9, seed=seed)
-        held += found.low <= 0.0 <= found.high
-    assert 0.83 <= held / 300 <= 0.94  # percentile intervals are a little narrow: 0.88 expected, deviation 0.019
+        estimate = statistics.mean([x], resamples=400, confidence=0.9, seed=seed)
+        hits += estimate.low <= 0.0 <= estimate.high
+    assert 0.83 <= hits / 300 <= 0.94  # percentile intervals are a little narrow: 0.88 expected, deviation 0.019
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
@@ -119,22 +119,22 @@ def test_what_makes_no_sense_is_refused():
 
 @pytest.mark.parametrize(("scores", "middle"), [([3.0, 1.0, 2.0], 2.0), ([1.0, 4.0, 2.0, 3.0], 3.0), ([5.0], 5.0)])
 def test_the_median_is_the_middle_score_the_upper_of_two(scores, middle):
-    found = statistics.median(scores)
-    assert found.value == middle
-    assert {found.low, found.high} <= set(scores)
+    estimate = statistics.median(scores)
+    assert estimate.value == middle
+    assert {estimate.low, estimate.high} <= set(scores)
 
 
 def test_the_interval_of_a_median_is_scipys_percentile_bootstrap_to_the_next_score():
     x = np.arange(101.0)
-    found = statistics.median(x)
+    estimate = statistics.median(x)
     other = stats.bootstrap((x,), np.median, method="percentile", n_resamples=9999, rng=np.random.default_rng(1))
     low, high = other.confidence_interval
-    assert (found.low, found.high) == (pytest.approx(low, abs=2.0), pytest.approx(high, abs=2.0))
+    assert (estimate.low, estimate.high) == (pytest.approx(low, abs=2.0), pytest.approx(high, abs=2.0))
 
 
 def test_a_median_of_times_is_infinite_where_most_are_and_its_end_where_some_resamples_are():
-    found = statistics.median([100.0] * 8 + [np.inf] * 2)
-    assert (found.value, found.low) == (100.0, 100.0)
+    estimate = statistics.median([100.0] * 8 + [np.inf] * 2)
+    assert (estimate.value, estimate.low) == (100.0, 100.0)
     assert statistics.median([100.0] * 6 + [np.inf] * 4) == statistics.Estimate(100.0, 100.0, np.inf)
     assert statistics.median([100.0] * 3 + [np.inf] * 7).value == np.inf
 

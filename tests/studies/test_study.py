@@ -40,9 +40,9 @@ def study(text, **options):
 
 
 def test_every_combination_of_cases_grid_and_seeds_is_one_run():
-    found = study(GRID)
-    assert len(found.configs) == 2 * 2 * 2 * 2 + 2 * 2 * 2
-    gini = [config for config in found.configs if config.measure == "gini_deviation"]
+    plan = study(GRID)
+    assert len(plan.configs) == 2 * 2 * 2 * 2 + 2 * 2 * 2
+    gini = [config for config in plan.configs if config.measure == "gini_deviation"]
     assert {(c.lam, c.estimator, c.env_options["noise"], c.seed) for c in gini} == {
         (lam, estimator, noise, seed)
         for lam in (0.5, 1.0)
@@ -50,9 +50,9 @@ def test_every_combination_of_cases_grid_and_seeds_is_one_run():
         for noise in ("gaussian", "pareto")
         for seed in (0, 1)
     }
-    assert {config.env_options["max_steps"] for config in found.configs} == {50}
+    assert {config.env_options["max_steps"] for config in plan.configs} == {50}
     assert {"goal_reward" in config.env_options for config in gini} == {False}
-    assert len({run_name(config) for config in found.configs}) == len(found.configs)
+    assert len({run_name(config) for config in plan.configs}) == len(plan.configs)
 
 
 def test_options_change_what_the_file_says():
@@ -84,9 +84,9 @@ estimator = "paper"
 def test_estimators_change_nothing_else():
     """Neither a case's own grid, nor does `[quick]` say more than the one who asks."""
     for quick in (False, True):
-        found = study(OWN_LAM, quick=quick, estimators=["influence"]).configs
-        assert [(c.measure, c.lam) for c in found] == [("variance", 1.0), ("variance", 2.0), ("gini_deviation", 0.0)]
-        assert {c.estimator for c in found} == {"influence"}
+        configs = study(OWN_LAM, quick=quick, estimators=["influence"]).configs
+        assert [(c.measure, c.lam) for c in configs] == [("variance", 1.0), ("variance", 2.0), ("gini_deviation", 0.0)]
+        assert {c.estimator for c in configs} == {"influence"}
     assert {c.estimator for c in study(OWN_LAM, quick=True).configs} == {"paper"}
 
 
@@ -185,21 +185,21 @@ TABLES_3_TO_5 = {
 
 
 def test_the_maze_preset_is_the_papers_table():
-    found = study_from(preset("maze"), "maze")
+    plan = study_from(preset("maze"), "maze")
     for name, row in TABLE_2.items():
         for noise, numbers in zip(("gaussian", "pareto", "uniform", "handcraft"), row, strict=True):
-            cell = [c for c in found.configs if c.lam and c.measure == name and c.env_options["noise"] == noise]
+            cell = [c for c in plan.configs if c.lam and c.measure == name and c.env_options["noise"] == noise]
             assert {(c.policy_rate, c.lam) for c in cell} == {numbers}
             assert {(c.estimator, c.seed) for c in cell} == {(e, s) for e in ("paper", "influence") for s in range(10)}
             slow = (name, noise) == ("gini_deviation", "uniform")
             assert {c.updates for c in cell} == {5000 if slow else 2000}
-    assert len(found.configs) == 720 + 4 * 10  # the risk-neutral ones
+    assert len(plan.configs) == 720 + 4 * 10  # the risk-neutral ones
 
 
 @pytest.mark.parametrize("name", TABLES_3_TO_5)
 def test_the_other_presets_are_the_papers_tables(name):
-    found = study_from(preset(name), name)
-    numbers = {c.measure: (c.policy_rate, c.lam) for c in found.configs if c.lam > 0}
+    plan = study_from(preset(name), name)
+    numbers = {c.measure: (c.policy_rate, c.lam) for c in plan.configs if c.lam > 0}
     assert numbers == TABLES_3_TO_5[name]
     assert set(numbers) == set(measures.names()) & set(numbers)
 
@@ -225,12 +225,12 @@ print(json.dumps(amounts))
 
 def test_every_preset_can_be_had_quickly_and_takes_the_same_options():
     """Apart from the run-time checks of the tests, under which thousands of configs take a minute."""
-    done = subprocess.run([sys.executable, "-c", AMOUNTS], check=True, capture_output=True, text=True)
-    amounts = json.loads(done.stdout)
+    process = subprocess.run([sys.executable, "-c", AMOUNTS], check=True, capture_output=True, text=True)
+    amounts = json.loads(process.stdout)
     assert set(amounts) == set(preset_names())
-    for name, (whole, quick, told, options, estimators) in amounts.items():
+    for name, (whole, quick, words, options, estimators) in amounts.items():
         assert quick < whole / 5, name
-        assert told, name
+        assert words, name
         listed = preset(name)["seeds"]
         first = listed[:3] if isinstance(listed, list) else [0, 1, 2]
         assert options == [[4, seed] for seed in first], name
@@ -239,8 +239,8 @@ def test_every_preset_can_be_had_quickly_and_takes_the_same_options():
 
 def test_an_estimator_is_chosen_for_the_algorithms_that_have_one():
     plan = {"run": {"env": "steadyrl/Maze-v0"}, "grid": {"algorithm": ["reinforce", "tamar"]}}
-    found = study_from(plan, "two", estimators=["paper", "jackknife"]).configs
-    assert [(c.algorithm, c.estimator) for c in found] == [
+    configs = study_from(plan, "two", estimators=["paper", "jackknife"]).configs
+    assert [(c.algorithm, c.estimator) for c in configs] == [
         ("reinforce", "paper"), ("reinforce", "jackknife"), ("tamar", None),
     ]  # fmt: skip
     plan["grid"]["algorithm"] = ["tamar", "mvpi"]

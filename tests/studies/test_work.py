@@ -66,11 +66,11 @@ updates = 15
 
 def results(folder):
     """The bytes of all that the runs computed."""
-    wanted = ("metrics.jsonl", "ckpt-300", "ckpt-290", "ckpt-15", "ckpt-10")
+    names = ("metrics.jsonl", "ckpt-300", "ckpt-290", "ckpt-15", "ckpt-10")
     return {
         f"{path.parent.name}/{path.name}": path.read_bytes()
         for path in sorted((folder / "out" / "runs").glob("*/*"))
-        if path.name in wanted
+        if path.name in names
     }
 
 
@@ -237,9 +237,9 @@ def test_the_time_left_counts_only_what_was_made_since_it_began(tmp_path):
 )
 def test_a_bad_file_is_refused_before_anything_is_run(text, message, tmp_path):
     folder = write(tmp_path / "bad", text)
-    done = subprocess.run(command(folder), check=False, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
+    process = subprocess.run(command(folder), check=False, cwd=ROOT, capture_output=True, text=True)
+    assert process.returncode == 2
+    assert message in process.stderr
+    assert process.stderr.startswith("error: ")
+    assert process.stderr.count("\n") == 1
     assert not (folder / "out").exists()

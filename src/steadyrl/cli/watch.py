@@ -146,10 +146,15 @@ def _play(env: Any, camera: Any, act: Act, title: str, place: tuple[int, int, in
     seed, episode, frames = place
     observation, _ = env.reset(seed=seed + episode)
     yield captioned(camera(), title, risky=False)
-    total, over, t, info = 0.0, False, 0, {}
+    total = 0.0
+    over = False
+    t = 0
+    info = {}
     while not over and t < frames - 1:
         observation, reward, terminated, truncated, info = env.step(act(observation, episode, t))
-        total, over, t = total + float(reward), terminated or truncated, t + 1
+        total = total + float(reward)
+        over = terminated or truncated
+        t = t + 1
         caption = f"{title}  step {t}  reward {float(reward):.1f}  return {total:.1f}"
         yield captioned(camera(), caption, risky=bool(info.get("risky")))
     readings = [f", {key} {info[key]}" for key in ("path", "side", "landed", "risk_averse") if key in info]

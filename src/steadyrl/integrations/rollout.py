@@ -87,7 +87,9 @@ class RolloutPenalty:
         for problem in penalty_problems(given, episodes):
             raise ValueError(problem)
         enough = (n for n in range(FEWEST, episodes + 1) if not list(penalty_problems(given, n)))
-        self.gamma, self.episodes, self.fewest = gamma, episodes, next(enough)
+        self.gamma = gamma
+        self.episodes = episodes
+        self.fewest = next(enough)
         self.of = of
         self.penalty = Penalty(given, updates)
         self.logged: dict[str, float] = {}

@@ -20,7 +20,9 @@ class Sb3Player:
 
     def __init__(self, model: Any, *, deterministic: bool = False, normalize: Any = None) -> None:
         """A model with SB3's `predict`; `normalize` a VecNormalize whose statistics its observations were scaled by."""
-        self.model, self.deterministic, self.normalize = model, deterministic, normalize
+        self.model = model
+        self.deterministic = deterministic
+        self.normalize = normalize
         self._state: Any = None
         self._starts = np.ones(1, np.bool_)
 

@@ -32,24 +32,24 @@ class Scripted:
         self.space = action_space
         self.uniforms_per_action = 1
 
-    def LunarLander(self, seen, uniforms):  # noqa: N802
+    def LunarLander(self, observations, uniforms):  # noqa: N802
         """Lean towards the pad, brake in proportion to the fall, and one time in ten do anything."""
-        x, y, vx, vy, angle, spin, left, right = seen.astype(np.float64).T
+        x, y, vx, vy, angle, spin, left, right = observations.astype(np.float64).T
         touching = (left + right) > 0
         turn = np.where(touching, 0.0, 0.5 * (np.clip(0.5 * x + vx, -0.4, 0.4) - angle) - spin)
         lift = np.where(touching, -0.5 * vy, 0.5 * (0.55 * np.abs(x) - y) - 0.5 * vy)
-        chosen = np.select([(lift > np.abs(turn)) & (lift > 0.05), turn < -0.05, turn > 0.05], [2, 3, 1], 0)
-        return np.where(uniforms[:, 0] < 0.1, (uniforms[:, 0] * 40).astype(np.int64), chosen)
+        action = np.select([(lift > np.abs(turn)) & (lift > 0.05), turn < -0.05, turn > 0.05], [2, 3, 1], 0)
+        return np.where(uniforms[:, 0] < 0.1, (uniforms[:, 0] * 40).astype(np.int64), action)
 
-    def InvertedPendulum(self, seen, uniforms):  # noqa: N802
+    def InvertedPendulum(self, observations, uniforms):  # noqa: N802
         """Push the cart under the pole, some harder than it takes."""
-        push = seen @ np.array([[0.3], [8.0], [0.5], [1.2]]) + 2.4 * (uniforms - 0.5)
+        push = observations @ np.array([[0.3], [8.0], [0.5], [1.2]]) + 2.4 * (uniforms - 0.5)
         return np.clip(push, -3, 3).astype(np.float32)
 
-    def HalfCheetah(self, seen, uniforms):  # noqa: N802
+    def HalfCheetah(self, observations, uniforms):  # noqa: N802
         """A gait of sorts: torques that follow the joints, to either side."""
         mixing = np.sin(np.arange(18 * 6).reshape(18, 6))
-        return np.tanh(seen[:, :18] @ mixing + uniforms - 0.5).astype(np.float32)
+        return np.tanh(observations[:, :18] @ mixing + uniforms - 0.5).astype(np.float32)
 
 
 def policy_of(kind, domain, env):

@@ -63,8 +63,8 @@ def test_the_episodes_are_those_of_gymnasium_with_other_parameters(domain, optio
 
 def test_the_comparison_has_seen_every_kind_of_end():
     def ends(domain, name):
-        played = [expected(domain, kind, *short(domain, kind), 0) for kind in ("random", "scripted")]
-        return [end for batch in played for end in {**batch.outcomes, "terminated": batch.terminated}[name].tolist()]
+        batches = [expected(domain, kind, *short(domain, kind), 0) for kind in ("random", "scripted")]
+        return [end for batch in batches for end in {**batch.outcomes, "terminated": batch.terminated}[name].tolist()]
 
     for name in ("landed", "leg_contact", "grounded", "timeout", "risky"):
         assert set(ends("LunarLander", name)) == {True, False}, name

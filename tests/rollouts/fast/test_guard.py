@@ -77,13 +77,13 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("domain", "change", "said"), CHANGES)
-def test_a_changed_game_is_played_by_gymnasium_with_a_warning_of_what_differs(domain, change, said, monkeypatch):
+@pytest.mark.parametrize(("domain", "change", "message"), CHANGES)
+def test_a_changed_game_is_played_by_gymnasium_with_a_warning_of_what_differs(domain, change, message, monkeypatch):
     change(monkeypatch)
     name = f"steadyrl/{domain}-v0"
     collector, plain = Collector(name, max_steps=15), Collector(name, backend="gymnasium", max_steps=15)
     policy = RandomPolicy(collector.action_space)
-    with pytest.warns(UserWarning, match=rf"^{name} is played by plain Gymnasium {gym.__version__}, .*\({said}\)$"):
+    with pytest.warns(UserWarning, match=rf"^{name} is played by plain Gymnasium {gym.__version__}, .*\({message}\)$"):
         batch = collector.collect(policy, 3, 0, 0)
     assert isinstance(collector._stepper, GymnasiumStepper)
     assert_same_bits(batch, plain.collect(policy, 3, 0, 0))
@@ -114,20 +114,20 @@ def test_a_single_environment_serves_for_the_comparison_and_plays_on():
 
 
 def test_the_short_episode_uses_every_engine_and_ends_where_an_end_is_near():
-    played = {}
+    batches = {}
     for domain in STEPPERS:
         env = make(domain)
-        played[domain] = guard.play(
+        batches[domain] = guard.play(
             RandomPolicy(env.action_space), GymnasiumStepper(lambda env=env: env), 1, 1, guard.STEPS, guard.SEED, 0
         )
-    lander = played["LunarLander"]
+    lander = batches["LunarLander"]
     assert set(lander.actions.ravel().tolist()) == {0, 1, 2, 3}
     assert (lander.terminated[0], lander.outcomes["side"][0], lander.outcomes["leg_contact"][0]) == (
         True,
         "right",
         True,
     )
-    pendulum = played["InvertedPendulum"]
+    pendulum = batches["InvertedPendulum"]
     assert pendulum.terminated[0]
     assert 0 < pendulum.outcomes["risky_share"][0] < 1
-    assert played["HalfCheetah"].lengths[0] == guard.STEPS
+    assert batches["HalfCheetah"].lengths[0] == guard.STEPS

@@ -87,12 +87,12 @@ def test_room_of_another_size_is_refused():
 def test_episodes_played_into_the_room_of_others_are_what_they_are_in_new_room():
     compiled = CompiledMaze.of(gym.make("steadyrl/Maze-v0"))
     first = compiled.play(TabularSoftmax.uniform(36, 4).probabilities()[None], 20, [1], iteration=0)
-    kept, copied = first.batch(0), copy.deepcopy(first.batch(0))
+    batch, copied = first.batch(0), copy.deepcopy(first.batch(0))
     policy = walker(2)
     second = compiled.play(policy.probabilities()[None], 20, [1], iteration=3, out=first)
     assert second is first
     assert_same_bits(second.batch(0), compiled.collect(policy, 20, 1, 3))
-    assert_same_bits(kept, copied)
+    assert_same_bits(batch, copied)
 
 
 def test_a_noise_that_only_python_draws_is_played_by_gymnasium():

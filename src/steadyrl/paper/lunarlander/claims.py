@@ -90,7 +90,9 @@ def lunarlander(results: StudyResults) -> list[Question]:
         return every([higher(rate(e, measure), rate(e, std)), higher(gain(e, measure), gain(e, std))])
 
     iqr, high = "inter_quantile_range", above(RISK_AVERSE)
-    low_rate, low_return, std_low = iqr_lower(rate), iqr_lower(gain), iqr_lower(gain)
+    low_rate = iqr_lower(rate)
+    low_return = iqr_lower(gain)
+    std_low = iqr_lower(gain)
     unclear = below(UNCLEAR)
     return [
         question(f"LunarLander: left rate above {RISK_AVERSE:g} for {names(STEADY)}", STEADY, high, high, told=told),

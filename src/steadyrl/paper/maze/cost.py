@@ -12,7 +12,9 @@ from steadyrl.studies.results import RISK_NEUTRAL, Cell, StudyResults
 
 NOT_MUCH: Final = 0.1
 """A cost in return is not much up to this share of the way from the risk-neutral return to never arriving."""
-SHORT, LONG, LIMIT = 9, 11, 100
+SHORT = 9
+LONG = 11
+LIMIT = 100
 """Moves of the shortest way, of the shortest around red, and of an episode that times out; each pays -1."""
 GAMMA: Final = 0.999
 GOAL: Final = 10.0
