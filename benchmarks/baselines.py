@@ -52,9 +52,9 @@ def main():
     head = ("method", "collecting, ms", "learning, ms", "over reinforce", "over ppo")
     for env, (n, repetitions) in PLACES.items():
         print(f"\n## {env}, {n} episodes\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
-        found = {name: milliseconds(env, name, n, repetitions) for name in algorithms.names()}
-        for name, (play, learn) in found.items():
-            ratios = [f"{(play + learn) / sum(found[ours]):.2f}" for ours in ("reinforce", "ppo")]
+        times = {name: milliseconds(env, name, n, repetitions) for name in algorithms.names()}
+        for name, (play, learn) in times.items():
+            ratios = [f"{(play + learn) / sum(times[ours]):.2f}" for ours in ("reinforce", "ppo")]
             print(f"| {name} | {play:.2f} | {learn:.2f} | {' | '.join(ratios)} |")
 
 

@@ -27,9 +27,9 @@ def timed(function, spent):
 
     def call(*arguments):
         began = time.perf_counter()
-        found = function(*arguments)
+        result = function(*arguments)
         spent.append(time.perf_counter() - began)
-        return found
+        return result
 
     return call
 

@@ -107,20 +107,20 @@ def play(predict, name, deterministic):
 def trials(env, with_tuned):
     """By name, a function of the seed."""
     budget = BUDGETS[env]
-    found = {OURS: lambda seed: ours(env, budget, seed), THEIRS: lambda seed: theirs(env, budget, seed)}
+    by_name = {OURS: lambda seed: ours(env, budget, seed), THEIRS: lambda seed: theirs(env, budget, seed)}
     if with_tuned and env in ZOO:
         envs, options = ZOO[env]
-        found[TUNED] = lambda seed: theirs(env, budget, seed, envs, **options)
-    return found
+        by_name[TUNED] = lambda seed: theirs(env, budget, seed, envs, **options)
+    return by_name
 
 
 def train(envs, seeds, path, with_tuned):
     """Every run that has no row yet, seed by seed."""
-    done = {(row["env"], row["who"], row["seed"]) for row in rows_of(path)}
+    finished = {(row["env"], row["who"], row["seed"]) for row in rows_of(path)}
     for seed in seeds:
         for env in envs:
             for who, trial in trials(env, with_tuned).items():
-                if (env, who, seed) in done:
+                if (env, who, seed) in finished:
                     continue
                 start = time.process_time()
                 steps, (drawn, likeliest) = trial(seed)

@@ -209,8 +209,8 @@ def lander_unit_free(size):
         known = "gini_deviation" if measure == "none" else measure
         rows = lander_run(ReinforceOptions(measure=known, lam=lam, unit_free=unit_free), rate, size)
         mean = rows[-20:].mean(axis=0)
-        shown = f"{lam}, unit_free" if unit_free else lam
-        row(measure, shown, rate, f"{rows[0, 2]:.4f}", f"{mean[0]:.0f}", f"{mean[4]:.0f}", f"{mean[3]:.2f}")
+        lam_text = f"{lam}, unit_free" if unit_free else lam
+        row(measure, lam_text, rate, f"{rows[0, 2]:.4f}", f"{mean[0]:.0f}", f"{mean[4]:.0f}", f"{mean[3]:.2f}")
 
 
 # 3. The constraint
@@ -251,10 +251,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="much less of everything")
     parser.add_argument("--only", choices=SECTIONS, help="one of the three")
-    chosen, began = parser.parse_args(), time.process_time()
+    arguments, began = parser.parse_args(), time.process_time()
     torch.set_num_threads(1)
     on_lander, on_maze = dict(LANDER), dict(MAZE)
-    if chosen.quick:
+    if arguments.quick:
         on_lander |= {"updates": 6, "snapshots": (2, 4, 6), "batches": 4, "fit": 2, "n": 10}
         on_maze |= {"updates": 100, "snapshots": (20, 40), "batches": 20, "seeds": 2}
     print("# What the options are good for\n")
@@ -262,7 +262,7 @@ def main():
     print(f"Maze: n = {on_maze['n']}. LunarLander: n = {on_lander['n']}, networks of 2 x 128. Seed 0 unless said.\n")
     print(__doc__.split("one thread. ")[1].strip())
     for option, (title, *parts) in SECTIONS.items():
-        if chosen.only in (None, option):
+        if arguments.only in (None, option):
             print(f"\n## {title} ({option})")
             for part in parts:
                 part(on_maze if part.__name__.startswith("maze") else on_lander)

@@ -26,11 +26,10 @@ def main(seeds: int) -> None:
             env = make_vec_env(lambda: gym.make(ROADS), 16, seed=seed)
             callback = RiskAverse("gini_deviation", steadiness=2.0) if label == "with the line" else None
             model = PPO("MlpPolicy", env, seed=seed, **OPTIONS).learn(STEPS, callback=callback)
-            found = steadyrl.evaluate_policy(Sb3Player(model), ROADS, episodes=300, seed=7)
-            mean, deviation = found.returns.mean(), found.returns.std()
-            print(
-                f"{label}, seed {seed}: side road {found.risk_averse:.3f}, mean {mean:.1f}, deviation {deviation:.1f}"
-            )
+            evaluation = steadyrl.evaluate_policy(Sb3Player(model), ROADS, episodes=300, seed=7)
+            mean, deviation = evaluation.returns.mean(), evaluation.returns.std()
+            road = f"side road {evaluation.risk_averse:.3f}"
+            print(f"{label}, seed {seed}: {road}, mean {mean:.1f}, deviation {deviation:.1f}")
 
 
 if __name__ == "__main__":

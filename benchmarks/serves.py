@@ -124,14 +124,14 @@ def row(cell, algorithm, seeds, episodes, settings):
 
 def settings_of(pairs):
     """{"updates": 100} of ["updates=100"]."""
-    found = {}
+    settings = {}
     for pair in pairs:
         name, _, text = pair.partition("=")
         try:
-            found[name] = ast.literal_eval(text)
+            settings[name] = ast.literal_eval(text)
         except (ValueError, SyntaxError):
-            found[name] = text
-    return found
+            settings[name] = text
+    return settings
 
 
 def main():

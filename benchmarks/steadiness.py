@@ -70,10 +70,10 @@ class Stock(Task):
         return np.array([self.stock, self.t], np.float32)
 
     def reward(self, action: int) -> float:
-        held = min(self.stock + int(action), 30)
+        stock = min(self.stock + int(action), 30)
         demand = 12 if self.np_random.random() < 0.1 else int(self.np_random.poisson(3))
-        sold = min(held, demand)
-        self.stock = held - sold
+        sold = min(stock, demand)
+        self.stock = stock - sold
         return 4 * sold - 2 * int(action) - 0.2 * self.stock - 2 * (demand - sold)
 
 
@@ -117,9 +117,14 @@ def main(out: Path) -> None:
     rows = evaluations.read(out)
     print("| task | algorithm | steadiness | seed | mean | CVaR deviation | CVaR |\n|---|---|---|---|---|---|---|")
     for one in sorted(study.runs, key=lambda one: [str(one.settings[n]) for n in ("env", "algorithm", "steadiness")]):
-        row, said = rows[one.hash], one.settings
+        row, settings = rows[one.hash], one.settings
         numbers = (row["mean"], row["cvar_deviation"], row["mean"] - row["cvar_deviation"])
-        cells = (said["env"].partition(":")[2], said["algorithm"], f"{said['steadiness']:g}", str(said["seed"]))
+        cells = (
+            settings["env"].partition(":")[2],
+            settings["algorithm"],
+            f"{settings['steadiness']:g}",
+            str(settings["seed"]),
+        )
         print(f"| {' | '.join((*cells, *(f'{x:.2f}' for x in numbers)))} |")
 
 

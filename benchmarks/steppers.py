@@ -150,12 +150,12 @@ def acting(domains, repetitions):
     for domain in domains:
         shares = []
         for policy in (RandomPolicy(domain.env.action_space), Network(domain.env)):
-            found = []
+            rows = []
             for iteration in range(repetitions):
                 timed, start = Timed(policy), time.perf_counter()
                 play(timed, domain.lean, domain.n, domain.n, domain.limit, 0, iteration)
-                found.append(timed.seconds / (time.perf_counter() - start))
-            shares.append(f"{np.median(found):.0%}")
+                rows.append(timed.seconds / (time.perf_counter() - start))
+            shares.append(f"{np.median(rows):.0%}")
         print(f"| {domain.name} | {' | '.join(shares)} |", flush=True)
 
 

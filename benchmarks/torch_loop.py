@@ -37,8 +37,8 @@ class TorchLoop:
         self.live_only = live_only
         self.envs = gym.vector.SyncVectorEnv([make] * n)
         self.single = self.envs.envs
-        seen, done = self.envs.single_observation_space.shape[0], int(self.envs.single_action_space.n)
-        self.actor, self.critic = network(seen, hidden, done), network(seen, hidden, 1)
+        n_inputs, n_actions = self.envs.single_observation_space.shape[0], int(self.envs.single_action_space.n)
+        self.actor, self.critic = network(n_inputs, hidden, n_actions), network(n_inputs, hidden, 1)
         self.actor_step = torch.optim.Adam(self.actor.parameters(), lr=rate)
         self.critic_step = torch.optim.Adam(self.critic.parameters(), lr=rate)
 
@@ -54,9 +54,9 @@ class TorchLoop:
 
     def play_all(self, seed):
         """The first episode of each environment; all are stepped until the last of these is over."""
-        seen = []
-        chosen = []
-        paid = []
+        all_observations = []
+        all_actions = []
+        all_rewards = []
         lengths = np.zeros(self.n, dtype=int)
         observations, _ = self.envs.reset(seed=seed)
         live = np.ones(self.n, dtype=bool)
@@ -64,43 +64,45 @@ class TorchLoop:
             tensor = torch.tensor(observations)
             actions = self.act(tensor)
             observations, rewards, terminated, truncated, _ = self.envs.step(actions.numpy())
-            seen.append(tensor)
-            chosen.append(actions)
-            paid.append(torch.tensor(rewards, dtype=torch.float32))
+            all_observations.append(tensor)
+            all_actions.append(actions)
+            all_rewards.append(torch.tensor(rewards, dtype=torch.float32))
             lengths += live
             live &= ~(terminated | truncated)
-        seen = torch.stack(seen, 1)
-        chosen = torch.stack(chosen, 1)
-        paid = torch.stack(paid, 1)
-        return [(seen[i, :t], chosen[i, :t], paid[i, :t]) for i, t in enumerate(lengths.tolist())]
+        all_observations = torch.stack(all_observations, 1)
+        all_actions = torch.stack(all_actions, 1)
+        all_rewards = torch.stack(all_rewards, 1)
+        return [
+            (all_observations[i, :t], all_actions[i, :t], all_rewards[i, :t]) for i, t in enumerate(lengths.tolist())
+        ]
 
     def play_live(self, seed):
         """The same episodes without SyncVectorEnv, whose environments are stepped one by one while they are live."""
-        seen, chosen, paid = ([[] for _ in range(self.n)] for _ in range(3))
+        observations, all_actions, rewards = ([[] for _ in range(self.n)] for _ in range(3))
         current = {i: env.reset(seed=seed + i)[0] for i, env in enumerate(self.single)}
         while current:
             tensor = torch.tensor(np.stack(list(current.values())))
             actions = self.act(tensor)
             for i, observation, action in zip(list(current), tensor, actions, strict=True):
-                seen[i].append(observation)
-                chosen[i].append(action)
+                observations[i].append(observation)
+                all_actions[i].append(action)
                 current[i], reward, terminated, truncated, _ = self.single[i].step(int(action))
-                paid[i].append(reward)
+                rewards[i].append(reward)
                 if terminated or truncated:
                     del current[i]
         return [
-            (torch.stack(seen[i]), torch.stack(chosen[i]), torch.tensor(paid[i], dtype=torch.float32))
+            (torch.stack(observations[i]), torch.stack(all_actions[i]), torch.tensor(rewards[i], dtype=torch.float32))
             for i in range(self.n)
         ]
 
     def update(self, episodes):
         targets = [self.reward_to_go(rewards) for _, _, rewards in episodes]
-        seen, chosen = torch.cat([e[0] for e in episodes]), torch.cat([e[1] for e in episodes])
+        inputs, actions = torch.cat([e[0] for e in episodes]), torch.cat([e[1] for e in episodes])
         with torch.no_grad():
-            values = self.critic(seen).squeeze(-1)
+            values = self.critic(inputs).squeeze(-1)
         discounts = torch.cat([self.gamma ** torch.arange(len(t)) for t in targets])
         weights = discounts * (torch.cat(targets) - values)
-        log_prob = Categorical(logits=self.actor(seen)).log_prob(chosen)
+        log_prob = Categorical(logits=self.actor(inputs)).log_prob(actions)
         self.descend(self.actor_step, -(weights * log_prob).sum() / self.n)
         for (observations, _, _), target in zip(episodes, targets, strict=True):
             self.descend(self.critic_step, nn.functional.mse_loss(self.critic(observations).squeeze(-1), target))

@@ -88,10 +88,10 @@ class Ours:
         start = time.process_time()
         for _ in range(repetitions):
             self.iteration()
-        total, found = time.process_time() - start, clock.seconds
-        found["policy update"] = found.pop("update") - found["value update"]
-        found["rest"] = total - sum(found.values())
-        return {name: found[name] / total for name in SHARES}
+        total, seconds = time.process_time() - start, clock.seconds
+        seconds["policy update"] = seconds.pop("update") - seconds["value update"]
+        seconds["rest"] = total - sum(seconds.values())
+        return {name: seconds[name] / total for name in SHARES}
 
     def _time_parts(self, clock):
         """PPO fits values by parts of the steps, which are another object at every update."""
@@ -152,11 +152,11 @@ def timed(work):
 
 def best(works, repetitions):
     """The least CPU seconds a step of each kind of work, and the mean number of steps, repeated in turns."""
-    found = {name: [] for name in works}
+    times = {name: [] for name in works}
     for _ in range(repetitions):
         for name, work in works.items():
-            found[name].append(timed(work))
-    return {name: (min(values)[0], np.mean([steps for _, steps in values])) for name, values in found.items()}
+            times[name].append(timed(work))
+    return {name: (min(values)[0], np.mean([steps for _, steps in values])) for name, values in times.items()}
 
 
 def lander():
@@ -192,10 +192,10 @@ def lander_row(what, ours, repetitions):
         "live": lambda: live.iteration(next(seeds)),
         "a2c": lambda: a2c.iterations(20),
     }
-    found = best(works, repetitions)
-    ratios = " | ".join(f"{found[name][0] / found['ours'][0]:.2f}" for name in ("sync", "a2c", "live"))
-    lengths = ", ".join(f"{found[name][1] / LANDERS:.0f}" for name in ("ours", "sync", "live"))
-    print(f"| {what} | {lengths} | {1 / found['ours'][0]:,.0f} | {ratios} |", flush=True)
+    times = best(works, repetitions)
+    ratios = " | ".join(f"{times[name][0] / times['ours'][0]:.2f}" for name in ("sync", "a2c", "live"))
+    lengths = ", ".join(f"{times[name][1] / LANDERS:.0f}" for name in ("ours", "sync", "live"))
+    print(f"| {what} | {lengths} | {1 / times['ours'][0]:,.0f} | {ratios} |", flush=True)
 
 
 def cheetah(parts, lam):
@@ -215,13 +215,13 @@ def cheetah_rows(parts, repetitions):
     theirs = Theirs(stable_baselines3.PPO, "HalfCheetah", CHEETAHS, (256, 256), torch.nn.ReLU, **options)
     ours = {f"ours, lam = {lam:g}": cheetah(parts, lam) for lam in (0.0, 1.0)}
     works = {name: one.iteration for name, one in ours.items()} | {"theirs": lambda: theirs.iterations(1)}
-    found = best(works, repetitions)
+    times = best(works, repetitions)
     shown = theirs.shares(max(2, repetitions // 3))
     for name, one in ours.items():
-        ratio, update = found["theirs"][0] / found[name][0], found[name][0] * steps
+        ratio, update = times["theirs"][0] / times[name][0], times[name][0] * steps
         shares = one.shares(max(2, repetitions // 3))
         print(f"| {parts} | {name} | {ratio:.2f} | {update:.2f} s | {percent(shares)} |", flush=True)
-    print(f"| {parts} | Stable-Baselines3 | 1 | {found['theirs'][0] * steps:.2f} s | {shown} |", flush=True)
+    print(f"| {parts} | Stable-Baselines3 | 1 | {times['theirs'][0] * steps:.2f} s | {shown} |", flush=True)
 
 
 def percent(shares):

@@ -123,14 +123,14 @@ def improve(agent, optimiser, options, *batch):
     """So many passes over the rollout, in mini-batches."""
     observations, actions, log_probs, advantages, targets = (part.flatten(0, 1) for part in batch)
     for _ in range(options.passes):
-        for chosen in torch.randperm(len(actions)).chunk(options.minibatches):
-            policy, value = agent(observations[chosen])
-            ratio = (policy.log_prob(actions[chosen]) - log_probs[chosen]).exp()
-            weight = advantages[chosen]
+        for index in torch.randperm(len(actions)).chunk(options.minibatches):
+            policy, value = agent(observations[index])
+            ratio = (policy.log_prob(actions[index]) - log_probs[index]).exp()
+            weight = advantages[index]
             weight = (weight - weight.mean()) / (weight.std() + 1e-8)
             clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
             gain = torch.minimum(ratio * weight, clipped * weight).mean() + options.entropy * policy.entropy().mean()
-            loss = 0.5 * (value - targets[chosen]).square().mean() - gain
+            loss = 0.5 * (value - targets[index]).square().mean() - gain
             optimiser.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(agent.parameters(), 0.5)

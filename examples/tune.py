@@ -45,9 +45,9 @@ def options_of(trial):
     }
 
 
-def objective(trial, given):
+def objective(trial, fields):
     """The score of a trial's options, averaged over the seeds of the search; its runs are found again by their hash."""
-    options, scores = options_of(trial) | given, []
+    options, scores = options_of(trial) | fields, []
     for place, seed in enumerate(SEARCH_SEEDS):
         callbacks = [Prune(trial)] if place == 0 else []
         run = steadyrl.train(seed=seed, keep_best=SCORE, callbacks=callbacks, view=Quiet(), **options)
@@ -62,7 +62,7 @@ def score(run):
     return run.evaluate(episodes=200).summary(resamples=50)[SCORE].value
 
 
-def search(path, trials, given):
+def search(path, trials, fields):
     """Resume the search in a file until it has so many trials; the study."""
     storage = JournalStorage(JournalFileBackend(str(path)))
     pruner = optuna.pruners.MedianPruner(n_startup_trials=4)
@@ -78,8 +78,8 @@ def search(path, trials, given):
     for killed in study.get_trials(states=[TrialState.RUNNING]):  # its runs resume where they were
         study.tell(killed.number, state=TrialState.FAIL)
         study.enqueue_trial(killed.params)
-    ended = len(study.get_trials(states=[TrialState.COMPLETE, TrialState.PRUNED]))
-    study.optimize(lambda trial: objective(trial, given), n_trials=max(0, trials - ended))
+    finished = len(study.get_trials(states=[TrialState.COMPLETE, TrialState.PRUNED]))
+    study.optimize(lambda trial: objective(trial, fields), n_trials=max(0, trials - finished))
     return study
 
 
@@ -90,11 +90,11 @@ def main(words=None):
     parser.add_argument("--updates", type=int, default=400)
     parser.add_argument("--lam", type=float, default=1.0)
     parser.add_argument("--file", type=Path, default=Path("tune.log"))
-    asked = parser.parse_args(words)
-    every = max(1, asked.updates // 10)
-    given = {"env": asked.env, "updates": asked.updates, "lam": asked.lam, "evaluate_every": every}
-    study = search(asked.file, asked.trials, given)
-    finals = [score(steadyrl.train(seed=seed, view=Quiet(), **study.best_params | given)) for seed in FINAL_SEEDS]
+    arguments = parser.parse_args(words)
+    every = max(1, arguments.updates // 10)
+    fields = {"env": arguments.env, "updates": arguments.updates, "lam": arguments.lam, "evaluate_every": every}
+    study = search(arguments.file, arguments.trials, fields)
+    finals = [score(steadyrl.train(seed=seed, view=Quiet(), **study.best_params | fields)) for seed in FINAL_SEEDS]
     sys.stdout.write(f"best: {study.best_params}, {SCORE} {study.best_value:.4g} in the search\n")
     sys.stdout.write(f"with other seeds: {np.mean(finals):.4g} ({', '.join(f'{x:.4g}' for x in finals)})\n")
 

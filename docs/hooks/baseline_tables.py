@@ -31,20 +31,20 @@ Case = dict[str, dict[str, dict[str, str]]]
 
 def cases(cells: Rows) -> dict[tuple[str, str], Case]:
     """By method and settings."""
-    found: dict[tuple[str, str], Case] = {}
+    by_case: dict[tuple[str, str], Case] = {}
     for row in cells:
-        case = found.setdefault((row["algorithm"], settings(row)), {})
+        case = by_case.setdefault((row["algorithm"], settings(row)), {})
         case.setdefault(row.get("env_options.noise", ""), {})[row["metric"]] = row
-    return found
+    return by_case
 
 
 def settings(row: dict[str, str]) -> str:
     """What the study chose for a case, in a few words."""
     name = row["algorithm"]
     own = {*options_of(algorithms.get(name).Options), "policy_rate"}
-    told = [LABELS[row.get("measure") or "gini_deviation"]] if name in OURS else []
+    words = [LABELS[row.get("measure") or "gini_deviation"]] if name in OURS else []
     if "lam" in own:
-        told.append(f"λ {row['lam']}")
+        words.append(f"λ {row['lam']}")
     for column, word, off in (
         ("risk_level", "level", ""),
         ("policy_rate", "rate", ""),
@@ -54,17 +54,17 @@ def settings(row: dict[str, str]) -> str:
         ("neutral_share", "neutral for", ""),
     ):
         if column in own and row.get(column, "") not in ("", off):
-            told.append(f"{word} {row[column]}")
-    return ", ".join(told + ["learned baseline of c"] * (row.get("penalty_baseline") == "true"))
+            words.append(f"{word} {row[column]}")
+    return ", ".join(words + ["learned baseline of c"] * (row.get("penalty_baseline") == "true"))
 
 
-def maze_rows(names: tuple[str, ...], found: dict[tuple[str, str], Case]) -> list[str]:
+def maze_rows(names: tuple[str, ...], by_case: dict[tuple[str, str], Case]) -> list[str]:
     """The ways, time-outs and return of some methods, by settings and noise."""
     rows = []
-    for (name, told), noise in product(found, NOISES):
+    for (name, words), noise in product(by_case, NOISES):
         if name in names:
-            of = found[name, told][noise]
-            label = f"`{name}`, {told}" if len(names) > 1 else told
+            of = by_case[name, words][noise]
+            label = f"`{name}`, {words}" if len(names) > 1 else words
             shares = (f"{float(of[metric]['mean']):.2f}" for metric in ("path.short", "path.timeout"))
             long, total = of["risk_averse"], of["return"]
             numbers = (_mean(long, 2), _interval(long, 2), *shares, _mean(total, 1), _interval(total, 1))
@@ -72,46 +72,48 @@ def maze_rows(names: tuple[str, ...], found: dict[tuple[str, str], Case]) -> lis
     return rows
 
 
-def all_rows(found: dict[tuple[str, str], Case]) -> list[str]:
+def all_rows(by_case: dict[tuple[str, str], Case]) -> list[str]:
     """Every case in one line, those that take the long way most often first, of these the highest return."""
 
     def average(case: Case, metric: str) -> float:
         return sum(float(case[noise][metric]["mean"]) for noise in NOISES) / len(NOISES)
 
-    order = sorted(found, key=lambda k: (-round(average(found[k], "risk_averse"), 2), -average(found[k], "return")))
+    order = sorted(
+        by_case, key=lambda k: (-round(average(by_case[k], "risk_averse"), 2), -average(by_case[k], "return"))
+    )
     return [
         _row(
             f"`{name}`",
-            told,
-            *(_mean(found[name, told][noise]["risk_averse"], 2) for noise in NOISES),
-            *(_mean(found[name, told][noise]["return"], 1) for noise in NOISES),
+            words,
+            *(_mean(by_case[name, words][noise]["risk_averse"], 2) for noise in NOISES),
+            *(_mean(by_case[name, words][noise]["return"], 1) for noise in NOISES),
         )
-        for name, told in order
+        for name, words in order
     ]
 
 
 def lander_rows(cells: Rows) -> list[str]:
     """Every case on LunarLander, the highest return first."""
-    found = {key: case[""] for key, case in cases(cells).items()}
-    order = sorted(found, key=lambda key: -float(found[key]["return"]["mean"]))
+    by_case = {key: case[""] for key, case in cases(cells).items()}
+    order = sorted(by_case, key=lambda key: -float(by_case[key]["return"]["mean"]))
     return [
         _row(
             f"`{name}`",
-            told,
-            *(form(found[name, told][metric], digits) for metric, digits, form in LANDER_COLUMNS),
+            words,
+            *(form(by_case[name, words][metric], digits) for metric, digits, form in LANDER_COLUMNS),
         )
-        for name, told in order
+        for name, words in order
     ]
 
 
 def renew() -> None:
     """Write every page anew."""
-    found = cases(read("baselines/cells.csv"))
+    by_case = cases(read("baselines/cells.csv"))
     for page in sorted(PAGES.glob("*.md")):
         names = NEUTRAL if page.stem == "risk-neutral" else (page.stem,)
         text = page.read_text(encoding="utf-8")
-        page.write_text(renewed(text, {MAZE: maze_rows(names, found)}), encoding="utf-8")
-    text = renewed(OVERVIEW.read_text(encoding="utf-8"), {ALL: all_rows(found)})
+        page.write_text(renewed(text, {MAZE: maze_rows(names, by_case)}), encoding="utf-8")
+    text = renewed(OVERVIEW.read_text(encoding="utf-8"), {ALL: all_rows(by_case)})
     if (ROOT / "results" / LANDER_RESULTS).is_file():
         rule = "|" + "---|" * (LANDER.count("|") - 1)
         table = "\n".join([LANDER, rule, *lander_rows(read(LANDER_RESULTS))])

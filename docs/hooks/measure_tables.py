@@ -71,8 +71,8 @@ def training_rows(name: str, cells: Rows, settings: tuple[str, ...]) -> list[str
     for noise, estimator in product(NOISES, ("paper", "influence")):
         long, late, total = (of[noise, estimator, metric] for metric in ("risk_averse", "path.timeout", "return"))
         interval = f"{float(long['low']):.2f} to {float(long['high']):.2f}"
-        found = (f"{float(long['mean']):.2f}", interval, f"{float(late['mean']):.2f}", f"{float(total['mean']):.1f}")
-        rows.append(_row(noise, *(long[setting] for setting in settings), f"`{estimator}`", *found))
+        numbers = (f"{float(long['mean']):.2f}", interval, f"{float(late['mean']):.2f}", f"{float(total['mean']):.1f}")
+        rows.append(_row(noise, *(long[setting] for setting in settings), f"`{estimator}`", *numbers))
     return rows
 
 
@@ -90,13 +90,13 @@ def claim_rows(name: str) -> list[str]:
 def renewed(text: str, tables: dict[str, list[str]]) -> str:
     """The text with the rows of these tables, by their first line, in the place of what it had."""
     for first, rows in tables.items():
-        before, found, after = text.partition(f"{first}\n")
-        if not found:
+        before, head, after = text.partition(f"{first}\n")
+        if not head:
             raise ValueError(f"there is no table that begins with {first}")
         rest = after.splitlines(keepends=True)
         rest = rest[next((k for k, line in enumerate(rest) if not line.startswith("|")), len(rest)) :]
         rule = "|" + "---|" * (first.count("|") - 1)
-        text = before + found + "".join(f"{line}\n" for line in (rule, *rows)) + "".join(rest)
+        text = before + head + "".join(f"{line}\n" for line in (rule, *rows)) + "".join(rest)
     return text
 
 

@@ -42,12 +42,12 @@ def _outputs(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     """Run a cell; its last line, if it is an expression, is shown as a notebook shows it."""
     body = ast.parse(source).body
     last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-    printed, value = io.StringIO(), None
-    with contextlib.redirect_stdout(printed):
+    output, value = io.StringIO(), None
+    with contextlib.redirect_stdout(output):
         exec(compile(ast.Module(body, []), "<cell>", "exec"), names)
         if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
-    text = printed.getvalue()
+    text = output.getvalue()
     stream = [{"output_type": "stream", "name": "stdout", "text": text.splitlines(True)}] if text else []
     return stream if value is None else [*stream, {"output_type": "execute_result", "metadata": {}, **_shown(value)}]
 

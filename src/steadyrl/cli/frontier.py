@@ -99,10 +99,12 @@ def _pick(*, made: Path, give_up: str | None, to: Path | None) -> None:
     folder = policy.folder
     if to is not None:
         folder = _copied(policy.folder, to)
-    lost = 1.0 - policy.variability / result.neutral.variability.value if result.neutral.variability.value > 0 else 0.0
+    reduction = (
+        1.0 - policy.variability / result.neutral.variability.value if result.neutral.variability.value > 0 else 0.0
+    )
     sys.stdout.write(
         f"{folder}\nsteadiness {policy.steadiness:g}, seed {policy.seed}: mean {policy.mean:.4g} (risk-neutral "
-        f"{result.neutral.mean.value:.4g}), variability {policy.variability:.4g} ({100 * lost:.0f} % less)\n"
+        f"{result.neutral.mean.value:.4g}), variability {policy.variability:.4g} ({100 * reduction:.0f} % less)\n"
         f"look at it: steadyrl evaluate {shlex.quote(str(folder))}\n"
     )
 

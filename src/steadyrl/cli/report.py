@@ -36,9 +36,9 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
     if evaluate is not None:
         check_count("evaluate", evaluate, least=0)
     _refuse_gradients(study)
-    found = read(study)
+    results = read(study)
     for field in ("env", "policy") if evaluate else ():
-        for value, folder in {str(run.settings.get(field)): run.folder for run in found.runs if run.settings}.items():
+        for value, folder in {str(run.settings.get(field)): run.folder for run in results.runs if run.settings}.items():
             check_import(value, str(folder / "run.json"), allow_import=allow_import, field=field)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
@@ -47,17 +47,17 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
         plain_warnings(),
     ):
         task = bar.add_task("reading")
-        told = lambda what, done, of: bar.update(task, description=what, completed=done, total=of)  # noqa: E731
+        progress = lambda what, done, of: bar.update(task, description=what, completed=done, total=of)  # noqa: E731
         paths = write(
-            found,
-            evaluate=affordable_episodes(found) if evaluate is None else evaluate,
+            results,
+            evaluate=affordable_episodes(results) if evaluate is None else evaluate,
             maps=not no_maps,
-            claims=claims_of(found),
+            claims=claims_of(results),
             remark=RECONSTRUCTION,
-            progress=told,
+            progress=progress,
         )
-    counts = ", ".join(f"{n} {status}" for status, n in found.counts().items())
-    sys.stdout.write(f"{printable(found.name)}: {len(found.runs)} runs ({counts}), {len(found.cells)} cells\n")
+    counts = ", ".join(f"{n} {status}" for status, n in results.counts().items())
+    sys.stdout.write(f"{printable(results.name)}: {len(results.runs)} runs ({counts}), {len(results.cells)} cells\n")
     sys.stdout.writelines(f"written: {path}\n" for path in paths)
 
 

@@ -71,17 +71,17 @@ def reproduce(
     at_least_one(workers=workers, seeds=seeds, updates=updates)
     options = {"seeds": seeds, "updates": updates, "estimators": estimators and estimators.split(",")}
     failures: list[RunError] = []
-    for name, chosen in STUDIES.items():
+    for name, entry in STUDIES.items():
         if study not in (name, ALL):
             continue
         folder = (out / name if study == ALL else out) if out is not None else Path("out") / name
         command = command_line("reproduce", name, budget=budget, seeds=seeds, updates=updates, estimators=estimators)
         one = {**options, "quick": budget == "quick"}
         try:
-            if isinstance(chosen, Grid):
-                _grid(name, chosen, folder, {**one, "command": command}, workers, quiet=quiet)
+            if isinstance(entry, Grid):
+                _grid(name, entry, folder, {**one, "command": command}, workers, quiet=quiet)
             else:
-                _gradients(chosen, folder, one, command, workers, quiet=quiet)
+                _gradients(entry, folder, one, command, workers, quiet=quiet)
         except RunError as error:  # the other studies are run all the same
             failures.append(error)
     if failures:

@@ -1,4 +1,4 @@
-"""`steadyrl watch`: an environment, or a trained policy in its environment, played and filmed."""
+"""`steadyrl watch`: an environment, or a trained policy in its environment, played and environment."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -70,17 +70,17 @@ def watch(
         (name if run is None else str(run.folder)).replace(":", "/").rsplit("/", maxsplit=1)[-1] + ".gif"
     )
     _video.check_path(path)
-    made, camera = _frames.make_to_watch(name, **({} if run is None else run.config.env_options))
+    environment, camera = _frames.make_to_watch(name, **({} if run is None else run.config.env_options))
     try:
-        act = _at_random(made, seed) if run is None else _by(run.policy, seed, deterministic)
-        made = made if run is None else flat(made)
+        act = _at_random(environment, seed) if run is None else _by(run.policy, seed, deterministic)
+        environment = environment if run is None else flat(environment)
         film: list[Any] = []
         for episode in range(episodes):
             title = f"{env}  episode {episode + 1}"
-            film += with_progress(_play(made, camera, act, title, (seed, episode, frames)), title, frames)
-        _video.write_video(path, film, fps or int(made.metadata.get("render_fps", 20)))
+            film += with_progress(_play(environment, camera, act, title, (seed, episode, frames)), title, frames)
+        _video.write_video(path, film, fps or int(environment.metadata.get("render_fps", 20)))
     finally:
-        close(made)
+        close(environment)
     _say(f"written: {path} ({len(film)} pictures)")
     if run is not None:
         _draw_map(run, path.with_suffix(".png"))
@@ -129,8 +129,8 @@ def _draw_map(run: Any, path: Path) -> None:
     from steadyrl.report.figure_file import save_figure
     from steadyrl.rollouts import collect
 
-    made = run.make_env()
-    maze = getattr(made.unwrapped, "maze", None)
+    env = run.make_env()
+    maze = getattr(env.unwrapped, "maze", None)
     if maze is None or not isinstance(run.policy, TabularSoftmax):
         return
     batch = collect(run.policy, run.make_env, MAP_EPISODES, seed=0)

@@ -45,7 +45,7 @@ class WithCost:
 
     def __call__(self) -> gym.Env[Any, Any]:
         """One more."""
-        made = self.make()
-        if not isinstance(made, gym.Env):
-            raise ValueError(f'of = "cost": {made}: must be one environment: wrap those inside in EpisodeCost yourself')
-        return EpisodeCost(made)
+        env = self.make()
+        if not isinstance(env, gym.Env):
+            raise ValueError(f'of = "cost": {env}: must be one environment: wrap those inside in EpisodeCost yourself')
+        return EpisodeCost(env)

@@ -21,8 +21,8 @@ class FallReward(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """A step of the pendulum, with its reward in `info` too, as Gymnasium has it."""
         observation, reward, fallen, truncated, info = self.env.step(action)
-        paid = self.fall_reward if fallen else float(reward)
-        return observation, paid, fallen, truncated, {**info, "reward_survive": paid}
+        own_reward = self.fall_reward if fallen else float(reward)
+        return observation, own_reward, fallen, truncated, {**info, "reward_survive": own_reward}
 
 
 def inverted_pendulum(

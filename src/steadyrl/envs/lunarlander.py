@@ -100,5 +100,5 @@ def lunar_lander(
         base = gym.make(
             "LunarLander-v3", max_episode_steps=steps, disable_env_checker=True, render_mode=render_mode, **lander
         )
-    added = Gaussian(0.0, spread) if noise is None else noise
-    return RiskyRegion(LanderReport(base), EndedRight(noise_at), added, when="end")
+    reward_noise = Gaussian(0.0, spread) if noise is None else noise
+    return RiskyRegion(LanderReport(base), EndedRight(noise_at), reward_noise, when="end")

@@ -125,13 +125,13 @@ def _sentences(frontier: Frontier, share: float) -> list[str]:
     knee = frontier.knee
     neutral = frontier.neutral
     label = measures.get(frontier.measure).label
-    lost = 1.0 - best.variability / neutral.variability.value if neutral.variability.value > 0 else 0.0
+    reduction = 1.0 - best.variability / neutral.variability.value if neutral.variability.value > 0 else 0.0
     sentences = [
         f"Risk-neutral: mean {number(neutral.mean.value)}, {label} {number(neutral.variability.value)}.",
         f"Knee: steadiness {knee.steadiness:g}, mean {number(knee.mean.value)}, "
         f"{label} {number(knee.variability.value)}.",
         f"Steadiest policy that gives up {100 * share:g} % of the risk-neutral mean at most: {_named(best)}, "
-        f"mean {number(best.mean)}, {label} {number(best.variability)} ({100 * lost:.0f} % less).",
+        f"mean {number(best.mean)}, {label} {number(best.variability)} ({100 * reduction:.0f} % less).",
         f"Means over seeds with Student's 0.95 intervals; {frontier.episodes} episodes a policy, "
         "discounted as in training.",
     ]

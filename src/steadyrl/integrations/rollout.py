@@ -75,23 +75,25 @@ class RolloutPenalty:
             options: `lam`, `steadiness`, `at_most`, `constraint`, `estimator`, `measure_params` and the other options
                 of a penalty, as in `steadyrl train`.
         """
-        known = [name for name in options_of(PenaltyOptions) if name != "mean_part"]  # only returns are known
-        for name in options.keys() - known:
-            raise ValueError(unknown(name, known))
-        given = PenaltyOptions(measure=measure, gamma=gamma, mean_part="return", of=_name(of), **options)
-        check(given)
-        for problem in measure_problems(measure, given.measure_params, levels=given.of != quantity.RETURN):
+        names = [name for name in options_of(PenaltyOptions) if name != "mean_part"]  # only returns are known
+        for name in options.keys() - names:
+            raise ValueError(unknown(name, names))
+        penalty_options = PenaltyOptions(measure=measure, gamma=gamma, mean_part="return", of=_name(of), **options)
+        check(penalty_options)
+        for problem in measure_problems(
+            measure, penalty_options.measure_params, levels=penalty_options.of != quantity.RETURN
+        ):
             raise ValueError(problem)
         if type(episodes) is not int or episodes < FEWEST:
             raise ValueError(f"episodes = {episodes!r}: must be a whole number >= {FEWEST}")
-        for problem in penalty_problems(given, episodes):
+        for problem in penalty_problems(penalty_options, episodes):
             raise ValueError(problem)
-        enough = (n for n in range(FEWEST, episodes + 1) if not list(penalty_problems(given, n)))
+        enough = (n for n in range(FEWEST, episodes + 1) if not list(penalty_problems(penalty_options, n)))
         self.gamma = gamma
         self.episodes = episodes
         self.fewest = next(enough)
         self.of = of
-        self.penalty = Penalty(given, updates)
+        self.penalty = Penalty(penalty_options, updates)
         self.logged: dict[str, float] = {}
         """After `take`: variability, lam, the episodes behind both, the share of steps that were penalised."""
         self._past: deque[float] = deque(maxlen=episodes)
@@ -132,26 +134,26 @@ class RolloutPenalty:
 
         `infos`, one for each environment, are needed if the risk is that of something in them.
         """
-        paid, ended = np.asarray(rewards, dtype=np.float64), np.asarray(ends, dtype=np.bool_)
+        reward, over = np.asarray(rewards, dtype=np.float64), np.asarray(ends, dtype=np.bool_)
         if not self._known.size:
-            self.begin(np.ones(paid.size, np.bool_))
-        if paid.shape != self._known.shape or ended.shape != paid.shape:
+            self.begin(np.ones(reward.size, np.bool_))
+        if reward.shape != self._known.shape or over.shape != reward.shape:
             raise ValueError(
-                f"rewards and ends have the shapes {paid.shape} and {ended.shape}: must both be {self._known.shape}, "
+                f"rewards and ends have the shapes {reward.shape} and {over.shape}: must both be {self._known.shape}, "
                 "one for each environment"
             )
-        self._so_far += self._discount * paid
+        self._so_far += self._discount * reward
         self._discount *= self.gamma
         self._lengths += 1
         if self.of != quantity.RETURN:
-            self._keep(paid, infos)
-        episode = np.full(paid.size, OPEN)
-        for env in np.flatnonzero(ended & self._known):
+            self._keep(reward, infos)
+        episode = np.full(reward.size, OPEN)
+        for env in np.flatnonzero(over & self._known):
             episode[env] = len(self._ended)
             self._ended.append((self._number(int(env)), int(self._lengths[env])))
-        episode[ended & ~self._known] = UNKNOWN
+        episode[over & ~self._known] = UNKNOWN
         self._steps.append(episode)
-        self._reset(ended)
+        self._reset(over)
 
     def forget(self) -> None:
         """Drop the steps of a rollout that came to nothing. The returns of its episodes stay known."""
@@ -184,13 +186,13 @@ class RolloutPenalty:
             self.logged["penalised"] = float(finished.mean())
         return penalties
 
-    def _keep(self, paid: Float[Array, " envs"], infos: Infos | None) -> None:
+    def _keep(self, reward: Float[Array, " envs"], infos: Infos | None) -> None:
         """What the number of an episode will be made of."""
-        told = infos if infos is not None else [{}] * paid.size
-        if len(told) != paid.size:
-            raise ValueError(f"{len(told)} infos: must be {paid.size}, one for each environment")
-        for env, info in enumerate(told):
-            self._rewards[env].append(float(paid[env]))
+        all_infos = infos if infos is not None else [{}] * reward.size
+        if len(all_infos) != reward.size:
+            raise ValueError(f"{len(all_infos)} infos: must be {reward.size}, one for each environment")
+        for env, info in enumerate(all_infos):
+            self._rewards[env].append(float(reward[env]))
             self._infos[env].append(info)
 
     def _number(self, env: int) -> float:
@@ -216,8 +218,8 @@ class RolloutPenalty:
     def _warn_if_too_long(self, steps: int) -> None:
         lengths = [length for _, length in self._ended] or [int(self._lengths.max())]
         mean = float(np.mean(lengths))
-        lost = (mean - 1.0) / (2.0 * steps)
-        if lost <= BEARABLE or self._warned or not self.active:
+        share = (mean - 1.0) / (2.0 * steps)
+        if share <= BEARABLE or self._warned or not self.active:
             return
         self._warned = True
         warnings.warn(

@@ -61,8 +61,8 @@ class RiskAverse(BaseCallback):
             self.penalty = RolloutPenalty(**self._options, gamma=gamma)
 
     def _on_training_start(self) -> None:
-        found = unwrap_vec_normalize(self.training_env)
-        self._scaling = found if found is not None and found.norm_reward else None
+        normalizer = unwrap_vec_normalize(self.training_env)
+        self._scaling = normalizer if normalizer is not None and normalizer.norm_reward else None
         starts = self.model._last_episode_starts  # said nowhere else
         self.penalty.begin(np.ones(self.training_env.num_envs, np.bool_) if starts is None else starts)
         rollout_steps = cast(OnPolicyAlgorithm, self.model).n_steps * self.training_env.num_envs

@@ -87,11 +87,11 @@ def _algorithm(name: str) -> Any:
     missing = []
     for package in ("stable_baselines3", "sb3_contrib"):
         try:
-            found = getattr(import_module(package), name, None)
+            algorithm_class = getattr(import_module(package), name, None)
         except ImportError:
             missing.append(package)
             continue
-        if isinstance(found, type) and hasattr(found, "load"):
-            return found
+        if isinstance(algorithm_class, type) and hasattr(algorithm_class, "load"):
+            return algorithm_class
     absent = f" ({' and '.join(missing)} not installed: pip install sb3-contrib)" if missing else ""
     raise BadInputError(f"sb3_algorithm = {name!r}: must be a class such as PPO, A2C, SAC or RecurrentPPO{absent}")

@@ -38,10 +38,10 @@ class Answer:
 
 def every(answers: Iterable[Answer]) -> Answer:
     """Do all of them hold?"""
-    found = list(answers)
-    if any(answer.holds is False for answer in found):
+    listed = list(answers)
+    if any(answer.holds is False for answer in listed):
         return Answer(False)
-    return _undecided(found) if any(answer.holds is None for answer in found) else Answer(True)
+    return _undecided(listed) if any(answer.holds is None for answer in listed) else Answer(True)
 
 
 def either(answers: Iterable[Answer]) -> Answer:
@@ -56,8 +56,8 @@ def negated(answer: Answer) -> Answer:
 
 def _undecided(answers: Sequence[Answer]) -> Answer:
     needed = [answer.needed for answer in answers if answer.holds is None]
-    known = [number for number in needed if number is not None]
-    return Answer(None, max(known) if len(known) == len(needed) else None)
+    numbers = [number for number in needed if number is not None]
+    return Answer(None, max(numbers) if len(numbers) == len(needed) else None)
 
 
 def share_interval(successes: int, seeds: int) -> tuple[float, float]:

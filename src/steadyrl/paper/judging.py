@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from steadyrl.paper.evidence import Answer
 from steadyrl.paper.presets import preset
-from steadyrl.paper.seeds import ended, label, listed
+from steadyrl.paper.seeds import ended_runs, label, listed
 from steadyrl.report.claims import Claim
 from steadyrl.runs.config import RunConfig
 from steadyrl.studies.results import Cell, StudyResults
@@ -50,13 +50,13 @@ class Question:
     claim: str
     items: Sequence[str]
     """What it is about, as readers know them."""
-    needed: Callable[[str], Sequence[Cell | None]]
+    cells: Callable[[str], Sequence[Cell | None]]
     """The cells it takes."""
-    held: Callable[[str, str], Answer]
+    answer: Callable[[str, str], Answer]
     """Is what the paper says of an item so?"""
     works: Callable[[str, str], Answer]
     """Does the item do what it should?"""
-    told: Callable[[str], str]
+    describe: Callable[[str], str]
     """What was measured."""
     remark: Callable[[str], str] = lambda _item: MEASURE
     """Whose failure it is if an item fails with either estimator."""
@@ -68,21 +68,21 @@ class Question:
 
 def judge(results: StudyResults, question: Question) -> Claim:
     """The question answered from a study."""
-    lack = lacking(results, question.needed(PAPER))
+    lack = lacking(results, question.cells(PAPER))
     if lack:
         return Claim(question.claim, lack, UNTESTED)
-    ours = not lacking(results, question.needed(OURS))
-    measured = question.told(PAPER) + (f". With our estimator: {question.told(OURS)}" if ours else "")
+    ours = not lacking(results, question.cells(OURS))
+    measured = question.describe(PAPER) + (f". With our estimator: {question.describe(OURS)}" if ours else "")
     premise = question.premise(PAPER)
     if premise.holds is not True:
         return Claim(question.claim, measured, "cannot be judged" if premise.holds is False else "not decided")
-    held = {item: question.held(PAPER, item) for item in question.items}
-    asked = [item for item in question.items if not (question.ranking and held[item].holds)]
+    answers = {item: question.answer(PAPER, item) for item in question.items}
+    at_issue = [item for item in question.items if not (question.ranking and answers[item].holds)]
     works: list[Works] = [
-        (x, question.works(PAPER, x).holds, question.works(OURS, x).holds if ours else None) for x in asked
+        (x, question.works(PAPER, x).holds, question.works(OURS, x).holds if ours else None) for x in at_issue
     ]
-    whose = blame(works, of=len(held), remark=question.remark)
-    return Claim(question.claim, measured + seeds_text(held), verdict(held.values()), whose)
+    whose = blame(works, of=len(answers), remark=question.remark)
+    return Claim(question.claim, measured + seeds_text(answers), verdict(answers.values()), whose)
 
 
 def judged(questions: Callable[[StudyResults], list[Question]]) -> Callable[[StudyResults], list[Claim]]:
@@ -90,23 +90,23 @@ def judged(questions: Callable[[StudyResults], list[Question]]) -> Callable[[Stu
     return lambda results: [judge(results, question) for question in questions(results)]
 
 
-def verdict(held: Iterable[Answer]) -> str:
+def verdict(answers: Iterable[Answer]) -> str:
     """Yes if all of them hold, no if none does, partly if some do and some do not; else it is not decided."""
-    found = {answer.holds for answer in held}
-    if {True, False} <= found:
+    kinds = {answer.holds for answer in answers}
+    if {True, False} <= kinds:
         return "partly"
-    return "not decided" if None in found else "yes" if found == {True} else "no"
+    return "not decided" if None in kinds else "yes" if kinds == {True} else "no"
 
 
-def seeds_text(held: Mapping[str, Answer]) -> str:
+def seeds_text(answers: Mapping[str, Answer]) -> str:
     """How many seeds would decide what these do not."""
-    undecided = {item: answer for item, answer in held.items() if answer.holds is None}
+    undecided = {item: answer for item, answer in answers.items() if answer.holds is None}
     if not undecided:
         return ""
     needed = [answer.needed for answer in undecided.values()]
-    known = [number for number in needed if number is not None]
-    seeds = f"about {max(known)} seeds" if len(known) == len(needed) else "more seeds than anybody runs"
-    which = "" if len(undecided) == len(held) else f" ({', '.join(undecided)})"
+    numbers = [number for number in needed if number is not None]
+    seeds = f"about {max(numbers)} seeds" if len(numbers) == len(needed) else "more seeds than anybody runs"
+    which = "" if len(undecided) == len(answers) else f" ({', '.join(undecided)})"
     return f". Not decided{which}: if they did as these, {seeds} would"
 
 
@@ -142,10 +142,10 @@ def _place(whose: str, order: Sequence[str]) -> int:
 
 def lacking(results: StudyResults, cells: Sequence[Cell | None]) -> str:
     """Why these cells are too little to judge by; empty if they are not."""
-    there = [cell for cell in cells if cell is not None and ended(cell)]
+    there = [cell for cell in cells if cell is not None and ended_runs(cell)]
     if len(there) < len(cells):
         return f"{len(cells) - len(there)} of the {len(cells)} cells that this takes have no finished runs"
-    for config in (run.config for cell in there for run in ended(cell)):
+    for config in (run.config for cell in there for run in ended_runs(cell)):
         planned = None if config is None else _updates(results.name).get(_settings(config))
         if config is None or planned is None:
             return f"the settings are not those of the study {results.name} that comes with the package"
@@ -170,9 +170,9 @@ def _settings(config: RunConfig) -> tuple[Any, ...]:
     return config.env, noise, config.algorithm, config.measure, config.lam, config.policy_rate, config.n
 
 
-def find(results: StudyResults, estimator: str | None, **wanted: Any) -> Cell | None:
+def find(results: StudyResults, estimator: str | None, **settings_of_cell: Any) -> Cell | None:
     """The first cell with these settings, `noise` being that of the environment; any estimator if None."""
-    fields = {"env_options.noise" if name == "noise" else name: value for name, value in wanted.items()}
+    fields = {"env_options.noise" if name == "noise" else name: value for name, value in settings_of_cell.items()}
     if estimator is not None:
         fields["estimator"] = estimator
     for cell in results.cells:
@@ -182,7 +182,7 @@ def find(results: StudyResults, estimator: str | None, **wanted: Any) -> Cell | 
     return None
 
 
-def found(cell: Cell | None) -> Cell:
+def require(cell: Cell | None) -> Cell:
     """A cell that `lacking` has seen to be there."""
     if cell is None:
         raise LookupError("a claim was judged from a cell that is not there")
@@ -193,24 +193,24 @@ def about_measures(
     results: StudyResults,
     claim: str,
     items: Sequence[str],
-    held: Callable[[str, str], Answer],
+    answer: Callable[[str, str], Answer],
     works: Callable[[str, str], Answer],
     *,
-    told: Callable[[Cell], str],
+    describe: Callable[[Cell], str],
     beside: Sequence[str] = (),
     ranking: bool = False,
     premise: Callable[[str], Answer] = lambda _estimator: Answer(True),
 ) -> Question:
     """A claim of some measures, others beside them for comparison."""
     by_label = {label(measure): measure for measure in items}
-    shown = [*items, *beside]
+    visible = [*items, *beside]
     return Question(
         claim,
         list(by_label),
-        needed=lambda estimator: [find(results, estimator, measure=measure) for measure in shown],
-        held=lambda estimator, item: held(estimator, by_label[item]),
+        cells=lambda estimator: [find(results, estimator, measure=measure) for measure in visible],
+        answer=lambda estimator, item: answer(estimator, by_label[item]),
         works=lambda estimator, item: works(estimator, by_label[item]),
-        told=lambda e: listed({label(measure): told(cell_of(results, e, measure)) for measure in shown}),
+        describe=lambda e: listed({label(measure): describe(cell_of(results, e, measure)) for measure in visible}),
         ranking=ranking,
         premise=premise,
     )
@@ -218,4 +218,4 @@ def about_measures(
 
 def cell_of(results: StudyResults, estimator: str, measure: str) -> Cell:
     """The one cell of a measure, where there is no other axis."""
-    return found(find(results, estimator, measure=measure))
+    return require(find(results, estimator, measure=measure))

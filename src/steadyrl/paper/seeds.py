@@ -16,14 +16,14 @@ REACHED: Final = 0.9
 """The risk-averse rate at which a run has learned; how long it took is when the rate begins to stay there."""
 
 
-def ended(cell: Cell) -> list[RunResult]:
+def ended_runs(cell: Cell) -> list[RunResult]:
     """The runs that finished or diverged."""
     return [run for run in cell.runs if run.status in ("finished", "diverged")]
 
 
 def scores(results: StudyResults, cell: Cell, metric: str) -> dict[int, float]:
     """The final number of each seed that ended; of one that diverged, that of a failure."""
-    numbers = {int(run.settings["seed"]): run.final(metric) for run in ended(cell)}
+    numbers = {int(run.settings["seed"]): run.final(metric) for run in ended_runs(cell)}
     failure = 0.0 if metric == "risk_averse" or None not in numbers.values() else _worst(results, metric)
     return {seed: failure if number is None else number for seed, number in numbers.items()}
 
@@ -50,18 +50,18 @@ def return_metric(results: StudyResults) -> str:
 
 def waits(cell: Cell, level: float = REACHED, metric: str = "risk_averse") -> dict[int, float]:
     """Episodes of each seed until a metric stays at a level; infinite if it never does."""
-    after = {int(run.settings["seed"]): run.episodes_to(level, metric) for run in ended(cell)}
+    after = {int(run.settings["seed"]): run.episodes_to(level, metric) for run in ended_runs(cell)}
     return {seed: math.inf if episodes is None else episodes for seed, episodes in after.items()}
 
 
 def successes(cell: Cell, level: float, metric: str = "risk_averse") -> int:
     """The seeds that ended with a number of at least this."""
-    return sum((run.final(metric) or 0.0) >= level for run in ended(cell))
+    return sum((run.final(metric) or 0.0) >= level for run in ended_runs(cell))
 
 
 def reliable(cell: Cell, level: float) -> Answer:
     """Does it reach a rate in more than two of three seeds?"""
-    return more_than(successes(cell, level), len(ended(cell)), RELIABLE)
+    return more_than(successes(cell, level), len(ended_runs(cell)), RELIABLE)
 
 
 def mean(of: Mapping[int, float]) -> float:
@@ -104,7 +104,7 @@ def label(measure: str) -> str:
     return measures.get(measure).label
 
 
-def names(named: Sequence[str]) -> str:
+def names(of: Sequence[str]) -> str:
     """Measures as readers know them, in a row."""
-    *most, last = map(label, named)
+    *most, last = map(label, of)
     return f"{', '.join(most)} and {last}"

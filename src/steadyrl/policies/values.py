@@ -118,10 +118,12 @@ class ValueNetwork(nn.Module):
         with torch.no_grad():
             observed = self.features.tensor(observations, self.dtype)
             inputs = self.layers.standardised(self.features.encode(observed, self.dtype))
-            passed = _backward.forward(weights, inputs, self.layers.activation)
-            error = passed[-1].squeeze(-1) - targets
+            activations = _backward.forward(weights, inputs, self.layers.activation)
+            error = activations[-1].squeeze(-1) - targets
             by_value = (error * (2.0 / len(targets))).unsqueeze(-1)
-            return float(error.square().mean()), _backward.backward(weights, passed, by_value, self.layers.activation)
+            return float(error.square().mean()), _backward.backward(
+                weights, activations, by_value, self.layers.activation
+            )
 
     def _plain_weights(self) -> list[_backward.Weights] | None:
         """The layers' weights if they are all that is trained, in the order of the parameters; otherwise None."""

@@ -48,7 +48,7 @@ def is_scale(study: StudyResults, name: str) -> bool:
     return all(isinstance(x, int | float) and not isinstance(x, bool) for x in study.levels(name))
 
 
-def chosen(study: StudyResults, plan: Arrangement, values: Mapping[str, Any]) -> list[Cell]:
+def cells_at(study: StudyResults, plan: Arrangement, values: Mapping[str, Any]) -> list[Cell]:
     """The cells with these values; where they say nothing of a scale, those at the base of their line."""
     return [
         cell

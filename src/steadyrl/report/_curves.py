@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from steadyrl.envs import NOISES
 from steadyrl.report import _style
-from steadyrl.report._arrangement import Arrangement, chosen
+from steadyrl.report._arrangement import Arrangement, cells_at
 from steadyrl.report._curve_data import curve
 from steadyrl.studies.results import StudyResults
 
@@ -55,7 +55,7 @@ def row_values(study: StudyResults, arrangement: Arrangement) -> list[dict[str, 
     """The combinations of values that have a row of panels each."""
     levels = [study.levels(name) for name in arrangement.rows]
     every = [dict(zip(arrangement.rows, values, strict=True)) for values in product(*levels)]
-    return [row for row in every if chosen(study, arrangement, row)] or [{}]
+    return [row for row in every if cells_at(study, arrangement, row)] or [{}]
 
 
 def line_labels(study: StudyResults, arrangement: Arrangement) -> list[str]:
@@ -85,7 +85,7 @@ def _draw_lines(
     levels = [None] if line is None else study.levels(line)
     for level in levels:
         cell_values = values if line is None else {**values, line: level}
-        for cell in chosen(study, arrangement, cell_values)[:1]:
+        for cell in cells_at(study, arrangement, cell_values)[:1]:
             data = curve(cell, metric)
             if data is None:
                 continue

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.report import _style
-from steadyrl.report._arrangement import Arrangement, chosen
+from steadyrl.report._arrangement import Arrangement, cells_at
 from steadyrl.report._curves import line_labels, row_values
 from steadyrl.studies.results import StudyResults
 
@@ -51,7 +51,7 @@ def _table(
     for i, level in enumerate(lines):
         for j, column in enumerate(columns):
             position = {name: value for name, value in ((line, level), (panel, column)) if name is not None}
-            for cell in chosen(study, arrangement, {**block, **position})[:1]:
+            for cell in cells_at(study, arrangement, {**block, **position})[:1]:
                 finals = cell.finals(metric)
                 table[i, j] = finals.mean() if finals.size else np.nan
     return table

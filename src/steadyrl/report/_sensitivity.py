@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from steadyrl.report import _style
-from steadyrl.report._arrangement import Arrangement, chosen
+from steadyrl.report._arrangement import Arrangement, cells_at
 from steadyrl.report._curves import add_legend, line_labels
 from steadyrl.studies.results import StudyResults
 from steadyrl.studies.statistics import standard_error
@@ -65,7 +65,9 @@ def _draw(
     for level in lines:
         values = column if line is None else {**column, line: level}
         data = [
-            (x, c.finals(metric)) for x in study.levels(scale) for c in chosen(study, arrangement, {**values, scale: x})
+            (x, c.finals(metric))
+            for x in study.levels(scale)
+            for c in cells_at(study, arrangement, {**values, scale: x})
         ]
         data = [(x, finals) for x, finals in data if finals.size]
         if not data:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from steadyrl.report import _style
-from steadyrl.report._arrangement import Arrangement, chosen
+from steadyrl.report._arrangement import Arrangement, cells_at
 from steadyrl.report._curves import line_labels, row_values
 from steadyrl.studies.results import StudyResults
 
@@ -36,7 +36,7 @@ def _share(study: StudyResults, plan: Arrangement, values: Mapping[str, Any], pa
     """The share of panels whose cell succeeds, None if there are no runs."""
     succeeded = []
     for panel in panels:
-        for cell in chosen(study, plan, values if plan.panel is None else {**values, plan.panel: panel})[:1]:
+        for cell in cells_at(study, plan, values if plan.panel is None else {**values, plan.panel: panel})[:1]:
             finals = cell.finals("risk_averse")
             succeeded += [bool(finals.mean() >= SUCCESS)] if finals.size else []
     return float(np.mean(succeeded)) if succeeded else None

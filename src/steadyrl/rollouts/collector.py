@@ -23,7 +23,7 @@ from steadyrl.rollouts.episodes import play_part
 from steadyrl.rollouts.fast.guard import fast_stepper
 from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.flat import flat
-from steadyrl.rollouts.parts import Part, joined
+from steadyrl.rollouts.parts import Part, join
 from steadyrl.rollouts.sources import Made, Registered, Source, check_portable
 from steadyrl.rollouts.stepper import EpisodeError, GymnasiumStepper, Stepper
 from steadyrl.rollouts.vector import VectorStepper, environments_of
@@ -107,8 +107,8 @@ class Collector:
         if self._compiled is not None and isinstance(policy, TabularSoftmax):
             return self._compiled.collect(policy, n, seed, iteration)
         if self._workers is None:
-            return joined([self.part(policy, 0, n, seed, iteration)])
-        return joined(self._spread(self._workers, policy, n, seed, iteration))
+            return join([self.part(policy, 0, n, seed, iteration)])
+        return join(self._spread(self._workers, policy, n, seed, iteration))
 
     def part(
         self,
@@ -196,8 +196,8 @@ class Collector:
         return fast or GymnasiumStepper(self._one_more)
 
     def _one_more(self) -> gym.Env[Any, Any]:
-        made: Any = self._make_again()  # an environment, as the first one was
-        return flat(made, self._codecs)
+        env: Any = self._make_again()  # an environment, as the first one was
+        return flat(env, self._codecs)
 
     def _close_environments(self) -> None:
         if self._first is not None:

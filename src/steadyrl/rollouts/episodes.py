@@ -10,7 +10,7 @@ from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.ground.shapes import Array, BoolArray, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
-from steadyrl.rollouts.parts import Part, joined, plain
+from steadyrl.rollouts.parts import Part, join, plain
 from steadyrl.rollouts.stepper import EpisodeError, LastInfo, SlotError, Stepped, Stepper
 
 AHEAD: Final = 32
@@ -28,7 +28,7 @@ def play(policy: Policy, stepper: Stepper, n: int, width: int, max_steps: int, s
     What an episode does depends on (seed, iteration, its number) and on nothing else: neither on the number of
     slots nor on which of them plays it.
     """
-    return joined([play_part(policy, stepper, n, width, max_steps, seed, iteration)])
+    return join([play_part(policy, stepper, n, width, max_steps, seed, iteration)])
 
 
 def play_part(

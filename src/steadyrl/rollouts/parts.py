@@ -32,7 +32,7 @@ class Part:
     finals: Sequence[LastInfo]
 
 
-def joined(parts: Sequence[Part]) -> Batch:
+def join(parts: Sequence[Part]) -> Batch:
     """The batch of these parts, whatever their order; together they are episodes 0, 1, 2 and so on."""
     ordered = sorted(parts, key=lambda part: part.first)
     arrays = _of_one(ordered[0]) if len(ordered) == 1 else _of_many(ordered)

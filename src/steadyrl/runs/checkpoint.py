@@ -148,9 +148,9 @@ def _read(path: Path, config_hash: str) -> Checkpoint:
         raise
     except OSError as error:
         raise CorruptError(f"{path}: cannot be read: {error.strerror}") from error
-    found = from_bytes(raw, str(path))
-    if found.name != path.name:
-        raise CorruptError(f"{path}: holds {found.name}: it has been renamed")
-    if found.config_hash != config_hash:
+    checkpoint = from_bytes(raw, str(path))
+    if checkpoint.name != path.name:
+        raise CorruptError(f"{path}: holds {checkpoint.name}: it has been renamed")
+    if checkpoint.config_hash != config_hash:
         raise CorruptError(f"{path}: belongs to another run: its config's hash is not the one in run.json")
-    return found
+    return checkpoint

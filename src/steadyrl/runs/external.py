@@ -59,15 +59,15 @@ def evaluate_policy(
     check_finite("gamma", gamma, least=0.0)
     key = streams.key(seed, streams.EVALUATION, AFTERWARDS)
     world = gym.make(env, **options) if isinstance(env, str) else env()
-    played = []
+    episodes_played = []
     try:
         for start in range(0, episodes, AT_ONCE):
             n = min(AT_ONCE, episodes - start)
             for number, own in enumerate(episode_seeds(key, start // AT_ONCE, n), start):
-                played.append(_episode(policy, world, own, number, gamma, limit))
+                episodes_played.append(_episode(policy, world, own, number, gamma, limit))
     finally:
         world.close()
-    discounted, plain, lengths, averse = zip(*played, strict=True)
+    discounted, plain, lengths, averse = zip(*episodes_played, strict=True)
     readings = np.array(averse, dtype=np.float64)
     return Evaluation(np.array(discounted), np.array(lengths), rate(readings), np.array(plain), gamma, seed)
 

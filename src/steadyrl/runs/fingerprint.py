@@ -47,10 +47,10 @@ def _layers(env: Any) -> list[Any]:
     """An environment and its wrappers; of a vector environment, also those of the environments that it holds here."""
     if not isinstance(env, VectorEnv):
         return list(layers(env))
-    found: list[Any] = [env]
-    while isinstance(found[-1], VectorWrapper):
-        found.append(found[-1].env)
-    return found + [layer for one in environments_of(env) for layer in layers(one)]
+    outer: list[Any] = [env]
+    while isinstance(outer[-1], VectorWrapper):
+        outer.append(outer[-1].env)
+    return outer + [layer for one in environments_of(env) for layer in layers(one)]
 
 
 def of(parts: Sequence[Any]) -> Fingerprint:

@@ -37,8 +37,8 @@ def locked(folder: Path) -> Iterator[None]:
             _take(file, folder)
             os.ftruncate(file, 0)
             os.write(file, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
-            for left in [leftover for leftover in folder.iterdir() if LEFT_OVER.fullmatch(leftover.name)]:
-                left.unlink()
+            for leftover in [entry for entry in folder.iterdir() if LEFT_OVER.fullmatch(entry.name)]:
+                leftover.unlink()
         yield
     finally:
         with suppress(OSError):  # other code has closed it

@@ -125,12 +125,12 @@ class StudyResults:
 
     def _repr_html_(self) -> str:
         metrics = self.metrics[:4]
-        counted = ", ".join(f"{n} {status}" for status, n in self.counts().items())
+        counts = ", ".join(f"{n} {status}" for status, n in self.counts().items())
         rows = [
             (*(str(cell.values[name]) for name in self.varied), str(len(cell.runs)), *(_mean(cell, m) for m in metrics))
             for cell in self.cells
         ]
-        return html_table(f"{self.name}: {len(self.runs)} runs ({counted})", (*self.varied, "runs", *metrics), rows)
+        return html_table(f"{self.name}: {len(self.runs)} runs ({counts})", (*self.varied, "runs", *metrics), rows)
 
 
 def read(study: str | Path) -> StudyResults:

@@ -6,7 +6,7 @@ from typing import Final
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.paper.evidence import Answer, alike, every, higher, negated
-from steadyrl.paper.judging import QUADRATIC, Question, about_measures, cell_of, find, found
+from steadyrl.paper.judging import QUADRATIC, Question, about_measures, cell_of, find, require
 from steadyrl.paper.seeds import label, listed, names, return_metric, scores, with_interval
 from steadyrl.studies.results import RISK_NEUTRAL, Cell, StudyResults
 
@@ -24,7 +24,7 @@ def cheetah(results: StudyResults) -> list[Question]:
         return scores(results, cell_of(results, estimator, measure), metric)
 
     def neutral(metric: str) -> dict[int, float]:
-        return scores(results, found(find(results, None, measure=RISK_NEUTRAL)), metric)
+        return scores(results, require(find(results, None, measure=RISK_NEUTRAL)), metric)
 
     def beats(metric: str, estimator: str, measure: str) -> Answer:
         return higher(of(metric, estimator, measure), neutral(metric))
@@ -44,7 +44,7 @@ def cheetah(results: StudyResults) -> list[Question]:
     def fails(estimator: str, measure: str) -> Answer:
         return every(negated(beats(metric, estimator, measure)) for metric in (gain, rate))
 
-    def told(metric: str, cell: Cell) -> str:
+    def describe(metric: str, cell: Cell) -> str:
         return with_interval(scores(results, cell, metric), 0 if metric == gain else 2)
 
     question, quadratic = partial(about_measures, results), names(QUADRATIC)
@@ -54,7 +54,7 @@ def cheetah(results: StudyResults) -> list[Question]:
             against(
                 question(
                     f"HalfCheetah: all but {quadratic} have a higher {words[metric]} than risk-neutral PPO",
-                    USEFUL, partial(beats, metric), partial(beats, metric), told=partial(told, metric),
+                    USEFUL, partial(beats, metric), partial(beats, metric), describe=partial(describe, metric),
                 ),
                 metric,
             )
@@ -63,24 +63,24 @@ def cheetah(results: StudyResults) -> list[Question]:
         against(
             question(
                 f"HalfCheetah: {quadratic} are no better than risk-neutral PPO (in return and risk-averse rate)",
-                QUADRATIC, fails, lambda e, m: negated(fails(e, m)), told=partial(told, gain),
+                QUADRATIC, fails, lambda e, m: negated(fails(e, m)), describe=partial(describe, gain),
             ),
             gain,
         ),
         _alike(results, gain),
         question(
             f"HalfCheetah: {label('cvar_deviation')} has the highest mean return",
-            ["cvar_deviation"], partial(highest, gain), partial(highest, gain), told=partial(told, gain),
+            ["cvar_deviation"], partial(highest, gain), partial(highest, gain), describe=partial(describe, gain),
             beside=[m for m in MEASURES if m != "cvar_deviation"], ranking=True,
         ),
         question(
             f"HalfCheetah: {label(IQR)} has the highest mean risk-averse rate",
-            [IQR], partial(highest, rate), partial(highest, rate), told=partial(told, rate),
+            [IQR], partial(highest, rate), partial(highest, rate), describe=partial(describe, rate),
             beside=[m for m in MEASURES if m != IQR], ranking=True,
         ),
         question(
             f"HalfCheetah: {names(SECOND)} follow in risk-averse rate (below {label(IQR)}, above all others)",
-            SECOND, follows, follows, told=partial(told, rate),
+            SECOND, follows, follows, describe=partial(describe, rate),
             beside=[m for m in MEASURES if m not in SECOND], ranking=True,
         ),
     ]  # fmt: skip
@@ -92,16 +92,16 @@ def _alike(results: StudyResults, metric: str) -> Question:
     def cells(estimator: str) -> dict[str, dict[int, float]]:
         return {label(m): scores(results, cell_of(results, estimator, m), metric) for m in USEFUL}
 
-    def held(estimator: str, _item: str) -> Answer:
+    def answer(estimator: str, _item: str) -> Answer:
         return alike(list(cells(estimator).values()))
 
     return Question(
         f"HalfCheetah: the returns of all but {names(QUADRATIC)} do not differ significantly (Friedman's test)",
         ["the seven"],
-        needed=lambda estimator: [find(results, estimator, measure=measure) for measure in USEFUL],
-        held=held,
-        works=held,
-        told=lambda estimator: listed({name: with_interval(own, 0) for name, own in cells(estimator).items()}),
+        cells=lambda estimator: [find(results, estimator, measure=measure) for measure in USEFUL],
+        answer=answer,
+        works=answer,
+        describe=lambda estimator: listed({name: with_interval(own, 0) for name, own in cells(estimator).items()}),
         ranking=True,
     )
 
@@ -110,8 +110,8 @@ def _beside_neutral(results: StudyResults, question: Question, metric: str) -> Q
     """The same with the risk-neutral runs, which it takes too."""
     neutral = find(results, None, measure=RISK_NEUTRAL)
 
-    def told(estimator: str) -> str:
-        own = with_interval(scores(results, found(neutral), metric), 2 if metric == "risk_averse" else 0)
-        return f"{question.told(estimator)}; risk-neutral {own}"
+    def describe(estimator: str) -> str:
+        own = with_interval(scores(results, require(neutral), metric), 2 if metric == "risk_averse" else 0)
+        return f"{question.describe(estimator)}; risk-neutral {own}"
 
-    return replace(question, needed=lambda estimator: [*question.needed(estimator), neutral], told=told)
+    return replace(question, cells=lambda estimator: [*question.cells(estimator), neutral], describe=describe)

@@ -29,7 +29,7 @@ Curves = dict[str, Float[Array, " halts"]]
 """And at each halt."""
 Seeds = dict[str, Scores]
 """For each measure, the logarithm of what its seeds had."""
-Held = Callable[[Seeds, str], Answer]
+Judgement = Callable[[Seeds, str], Answer]
 
 
 def gradients(rows: Sequence[VarianceRow]) -> list[Claim]:
@@ -56,15 +56,21 @@ def gradients(rows: Sequence[VarianceRow]) -> list[Claim]:
 
 
 def _claim(
-    text: str, items: Sequence[str], numbers: dict[str, Numbers], seeds: dict[str, Seeds], answer: Held, *, fails: bool
+    text: str,
+    items: Sequence[str],
+    numbers: dict[str, Numbers],
+    seeds: dict[str, Seeds],
+    answer: Judgement,
+    *,
+    fails: bool,
 ) -> Claim:
     """A row of the table. What is said to be high fails; nobody is to blame for what is low."""
     answers = {estimator: {label(item): answer(own, item) for item in items} for estimator, own in seeds.items()}
     works = {e: [(negated(a) if fails else a).holds for a in own.values()] for e, own in answers.items()}
     each = zip(map(label, items), works[PAPER], works.get(OURS, [None] * len(items)), strict=True)
     culprit = blame([one for one in each if fails or not one[1]], of=len(items))
-    measured = _told(numbers[PAPER])
-    measured += f". With our estimator: {_told(numbers[OURS])}" if OURS in numbers else ""
+    measured = _describe(numbers[PAPER])
+    measured += f". With our estimator: {_describe(numbers[OURS])}" if OURS in numbers else ""
     return Claim(text, measured + seeds_text(answers[PAPER]), verdict(answers[PAPER].values()), culprit)
 
 
@@ -141,7 +147,7 @@ def _lacking(groups: dict[str, list[VarianceRow]]) -> str:
     return f"a quick look: {updates:,} updates, of {whole:,} at the least" if updates < whole else ""
 
 
-def _told(own: Numbers) -> str:
+def _describe(own: Numbers) -> str:
     ordered = sorted(own, key=lambda measure: -own[measure])
     return ", ".join(f"{label(measure)} {own[measure]:.2g}" for measure in ordered)
 

@@ -64,7 +64,7 @@ def lunarlander(results: StudyResults) -> list[Question]:
     def gain(estimator: str, measure: str) -> dict[int, float]:
         return returns(results, cell_of(results, estimator, measure))
 
-    def told(cell: Cell) -> str:
+    def describe(cell: Cell) -> str:
         return f"{with_interval(rates(results, cell))} (return {with_interval(returns(results, cell), 0)})"
 
     def above(level: float) -> Compared:
@@ -95,40 +95,43 @@ def lunarlander(results: StudyResults) -> list[Question]:
     std_low = iqr_lower(gain)
     unclear = below(UNCLEAR)
     return [
-        question(f"LunarLander: left rate above {RISK_AVERSE:g} for {names(STEADY)}", STEADY, high, high, told=told),
+        question(
+            f"LunarLander: left rate above {RISK_AVERSE:g} for {names(STEADY)}",
+            STEADY, high, high, describe=describe,
+        ),
         question(
             f"LunarLander: the left rates of {names(HIGHER)} are slightly higher than those of {names(LOWER)}",
-            HIGHER, ahead, ahead, told=told, beside=LOWER, ranking=True,
+            HIGHER, ahead, ahead, describe=describe, beside=LOWER, ranking=True,
         ),
         question(
             f"LunarLander: the left rate of {label(iqr)} is below each of those four",
-            [iqr], low_rate, lambda e, m: negated(low_rate(e, m)), told=told, beside=STEADY,
+            [iqr], low_rate, lambda e, m: negated(low_rate(e, m)), describe=describe, beside=STEADY,
         ),
         question(
             f"LunarLander: the return of {label(iqr)} is below each of those four",
-            [iqr], low_return, lambda e, m: negated(low_return(e, m)), told=told, beside=STEADY,
+            [iqr], low_return, lambda e, m: negated(low_return(e, m)), describe=describe, beside=STEADY,
         ),
         question(
             f"LunarLander: left rate below {UNCLEAR:g} for {names(FAILING)}",
-            FAILING, unclear, lambda e, m: negated(unclear(e, m)), told=told,
+            FAILING, unclear, lambda e, m: negated(unclear(e, m)), describe=describe,
         ),
         question(
             f"LunarLander: {names(QUADRATIC)} learn neither (left rate below {UNCLEAR:g}, return below 0)",
-            QUADRATIC, fails, lambda e, m: negated(fails(e, m)), told=told,
+            QUADRATIC, fails, lambda e, m: negated(fails(e, m)), describe=describe,
         ),
         question(
             f"LunarLander: {label('standard_deviation')} has no high return (below each of those four)",
-            ["standard_deviation"], std_low, lambda e, m: negated(std_low(e, m)), told=told, beside=STEADY,
+            ["standard_deviation"], std_low, lambda e, m: negated(std_low(e, m)), describe=describe, beside=STEADY,
         ),
         question(
             f"LunarLander: {label('semi_standard_deviation')} is more robust than {label('standard_deviation')} (a "
             "higher left rate and a higher return)",
-            ["semi_standard_deviation"], better_than_std, better_than_std, told=told,
+            ["semi_standard_deviation"], better_than_std, better_than_std, describe=describe,
             beside=["standard_deviation"], ranking=True,
         ),
         question(
             f"LunarLander: {label(iqr)} has a higher left rate than {names(FAILING)}",
-            [iqr], iqr_ahead, iqr_ahead, told=told, beside=FAILING, ranking=True,
+            [iqr], iqr_ahead, iqr_ahead, describe=describe, beside=FAILING, ranking=True,
         ),
         _number(results, "the final return", FIGURE_RETURNS, gain, RETURN_ERROR, 0),
         _number(results, "the final left rate", FIGURE_RATES, rate, RATE_ERROR, 2),
@@ -147,22 +150,22 @@ def _number(
 ) -> Question:
     """Is a number that of the paper's figure?"""
 
-    def held(estimator: str, measure: str) -> Answer:
+    def answer(estimator: str, measure: str) -> Answer:
         return near(of(estimator, measure), figure[measure], error)
 
     numbers = ", ".join(f"{label(measure)} {number:g}" for measure, number in figure.items())
     claim = f"LunarLander: {what} is that of the paper's figure, within {error:g} ({numbers})"
 
-    def told(cell: Cell) -> str:
+    def describe(cell: Cell) -> str:
         return with_interval(rates(results, cell) if digits else returns(results, cell), digits)
 
-    return about_measures(results, claim, list(figure), held, held, told=told, ranking=True)
+    return about_measures(results, claim, list(figure), answer, answer, describe=describe, ranking=True)
 
 
 def _time(results: StudyResults, what: str, figure: Mapping[str, float], level: float, metric: str) -> Question:
     """Does it take as long as in the paper's figure? Not if most seeds never get there."""
 
-    def held(estimator: str, measure: str) -> Answer:
+    def answer(estimator: str, measure: str) -> Answer:
         times = waits(cell_of(results, estimator, measure), level, metric)
         never = sum(math.isinf(x) for x in times.values())
         if never:
@@ -173,8 +176,8 @@ def _time(results: StudyResults, what: str, figure: Mapping[str, float], level: 
     within = f"within {100 * SAME_TIME:g} % ({numbers})"
     claim = f"LunarLander: the {what} after as many episodes as in the paper's figure, {within}"
 
-    def told(cell: Cell) -> str:
+    def describe(cell: Cell) -> str:
         times = waits(cell, level, metric)
         return f"{episodes_text(median(times))} (mean {episodes_text(mean(times))})"
 
-    return about_measures(results, claim, list(figure), held, held, told=told, ranking=True)
+    return about_measures(results, claim, list(figure), answer, answer, describe=describe, ranking=True)

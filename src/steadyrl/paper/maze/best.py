@@ -4,7 +4,7 @@ from typing import Final
 
 from steadyrl.paper.judging import OURS, PAPER, UNTESTED, verdict
 from steadyrl.paper.maze.words import LONG_WAY, MOST_SEEDS, long_way
-from steadyrl.paper.seeds import ended, mean, scores, share_text, successes
+from steadyrl.paper.seeds import ended_runs, mean, scores, share_text, successes
 from steadyrl.report.claims import Claim
 from steadyrl.studies.results import Cell, StudyResults
 
@@ -21,10 +21,10 @@ def best(results: StudyResults) -> list[Claim]:
 
 def _claim(results: StudyResults, estimator: str, claim: str) -> Claim:
     cells = [cell for cell in results.cells if cell.values.get("estimator") == estimator]
-    if not cells or not all(ended(cell) for cell in cells):
+    if not cells or not all(ended_runs(cell) for cell in cells):
         return Claim(claim, "some cells have no finished runs", UNTESTED)
     works = [long_way(cell) for cell in cells]
-    runs = share_text(sum(successes(cell, LONG_WAY) for cell in cells), sum(len(ended(cell)) for cell in cells))
+    runs = share_text(sum(successes(cell, LONG_WAY) for cell in cells), sum(len(ended_runs(cell)) for cell in cells))
     decided = sum(answer.holds is True for answer in works)
     measured = f"{decided} of {len(cells)} cells; over all, {runs}; {_returns(results, cells)}"
     return Claim(claim, measured, verdict(works))

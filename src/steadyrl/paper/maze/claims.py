@@ -17,7 +17,7 @@ from steadyrl.paper.judging import (
     STEADY,
     Question,
     find,
-    found,
+    require,
 )
 from steadyrl.paper.maze.cost import cost
 from steadyrl.paper.maze.words import (
@@ -26,7 +26,7 @@ from steadyrl.paper.maze.words import (
     SLOWER,
     WEAKER,
     long_way,
-    named,
+    noise_label,
     rate_text,
     speed_text,
     weaker,
@@ -40,7 +40,7 @@ BETTER: Final = {"standard_deviation": "variance", "semi_standard_deviation": "s
 BEST: Final = "maze-best"
 """The study of our settings, with other lambdas, if it is beside this one."""
 
-Held = Callable[[Cell], Answer]
+Judgement = Callable[[Cell], Answer]
 Remark = Callable[[str, str], str]
 """Of a measure and a noise that fail with either estimator: whose failure is it?"""
 
@@ -71,17 +71,19 @@ def maze(results: StudyResults) -> list[Question]:
 
 
 def _by_noise(
-    results: StudyResults, remark: Remark, measure: str, noises: Sequence[str], claim: str, held: Held
+    results: StudyResults, remark: Remark, measure: str, noises: Sequence[str], claim: str, answer: Judgement
 ) -> Question:
     """A claim of one measure that is judged cell by cell."""
     cell = partial(_cell, results, measure)
     return Question(
         f"Maze: {label(measure)} {claim}",
-        [named(noise) for noise in noises],
-        needed=lambda estimator: [find(results, estimator, measure=measure, noise=noise) for noise in noises],
-        held=lambda estimator, noise: held(cell(estimator, noise)),
+        [noise_label(noise) for noise in noises],
+        cells=lambda estimator: [find(results, estimator, measure=measure, noise=noise) for noise in noises],
+        answer=lambda estimator, noise: answer(cell(estimator, noise)),
         works=lambda estimator, noise: long_way(cell(estimator, noise)),
-        told=lambda estimator: listed({named(noise): rate_text(results, cell(estimator, noise)) for noise in noises}),
+        describe=lambda estimator: listed(
+            {noise_label(noise): rate_text(results, cell(estimator, noise)) for noise in noises}
+        ),
         remark=partial(remark, measure),
     )
 
@@ -93,7 +95,7 @@ def _seven(results: StudyResults) -> Question:
     def works(estimator: str, item: str) -> Answer:
         return every(long_way(_cell(results, by_label[item], estimator, noise)) for noise in NOISES)
 
-    def told(estimator: str) -> str:
+    def describe(estimator: str) -> str:
         counts = {}
         for name, measure in by_label.items():
             good = [noise for noise in NOISES if long_way(_cell(results, measure, estimator, noise)).holds]
@@ -104,32 +106,34 @@ def _seven(results: StudyResults) -> Question:
         f"Maze: all but {' and '.join(map(label, QUADRATIC))} find risk-averse policies under all four noises "
         f"({MOST_SEEDS})",
         list(by_label),
-        needed=lambda e: [find(results, e, measure=m, noise=noise) for m in by_label.values() for noise in NOISES],
-        held=works,
+        cells=lambda e: [find(results, e, measure=m, noise=noise) for m in by_label.values() for noise in NOISES],
+        answer=works,
         works=works,
-        told=told,
+        describe=describe,
     )
 
 
 def _weaker(results: StudyResults, remark: Remark, measure: str, noises: Sequence[str]) -> Question:
     """Weaker than under Gaussian noise, where it has to work for that to mean anything."""
-    cell, shown = partial(_cell, results, measure), ("gaussian", *noises)
+    cell, visible = partial(_cell, results, measure), ("gaussian", *noises)
 
-    def held(estimator: str, noise: str) -> Answer:
+    def answer(estimator: str, noise: str) -> Answer:
         return weaker(results, cell(estimator, noise), cell(estimator, "gaussian"))
 
     claim = (
-        f"Maze: {label(measure)} is weaker on {' and '.join(map(named, noises))} than on Gaussian, where it works "
-        f"(final risk-averse rate lower by {WEAKER:g}, or {SLOWER:g} times the episodes until it stays at {REACHED:g}, "
-        "weighted with the learning rate, which the paper lowers for some noises)"
+        f"Maze: {label(measure)} is weaker on {' and '.join(map(noise_label, noises))} than on Gaussian, where it "
+        f"works (final risk-averse rate lower by {WEAKER:g}, or {SLOWER:g} times the episodes until it stays at "
+        f"{REACHED:g}, weighted with the learning rate, which the paper lowers for some noises)"
     )
     return Question(
         claim,
-        [named(noise) for noise in noises],
-        needed=lambda estimator: [find(results, estimator, measure=measure, noise=noise) for noise in shown],
-        held=held,
-        works=lambda estimator, noise: every([long_way(cell(estimator, noise)), negated(held(estimator, noise))]),
-        told=lambda estimator: listed({named(noise): speed_text(results, cell(estimator, noise)) for noise in shown}),
+        [noise_label(noise) for noise in noises],
+        cells=lambda estimator: [find(results, estimator, measure=measure, noise=noise) for noise in visible],
+        answer=answer,
+        works=lambda estimator, noise: every([long_way(cell(estimator, noise)), negated(answer(estimator, noise))]),
+        describe=lambda estimator: listed(
+            {noise_label(noise): speed_text(results, cell(estimator, noise)) for noise in visible}
+        ),
         remark=partial(remark, measure),
         premise=lambda estimator: long_way(cell(estimator, "gaussian")),
     )
@@ -145,24 +149,24 @@ def _fastest(results: StudyResults) -> Question:
     def first(estimator: str, noise: str) -> Answer:
         return every(sooner(times(estimator, noise), times(estimator, noise, other)) for other in others)
 
-    def told(estimator: str) -> str:
+    def describe(estimator: str) -> str:
         texts = {}
         for noise in NOISES:
             all_times = {m: episodes_text(median(times(estimator, noise, m))) for m in (FASTEST, *others)}
-            texts[named(noise)] = ", ".join(f"{label(m)} {text}" for m, text in all_times.items())
+            texts[noise_label(noise)] = ", ".join(f"{label(m)} {text}" for m, text in all_times.items())
         return listed(texts)
 
     claim = (
         f"Maze: of these four, {label(FASTEST)} learns slightly faster (in most seeds sooner than each of the others "
-        f"until the risk-averse rate stays at {REACHED:g}; shown are medians of episodes)"
+        f"until the risk-averse rate stays at {REACHED:g}; visible are medians of episodes)"
     )
     return Question(
         claim,
-        [named(noise) for noise in NOISES],
-        needed=lambda e: [find(results, e, measure=measure, noise=noise) for measure in STEADY for noise in NOISES],
-        held=first,
+        [noise_label(noise) for noise in NOISES],
+        cells=lambda e: [find(results, e, measure=measure, noise=noise) for measure in STEADY for noise in NOISES],
+        answer=first,
         works=first,
-        told=told,
+        describe=describe,
         ranking=True,
     )
 
@@ -170,27 +174,27 @@ def _fastest(results: StudyResults) -> Question:
 def _better(results: StudyResults, root: str, square: str) -> Question:
     """A higher risk-averse rate, seed by seed."""
 
-    def held(estimator: str, noise: str) -> Answer:
+    def answer(estimator: str, noise: str) -> Answer:
         first, second = (rates(results, _cell(results, measure, estimator, noise)) for measure in (root, square))
         return higher(first, second)
 
-    def told(estimator: str) -> str:
+    def describe(estimator: str) -> str:
         cells = {n: [rate_text(results, _cell(results, m, estimator, n)) for m in (root, square)] for n in NOISES}
-        return listed({named(noise): " against ".join(texts) for noise, texts in cells.items()})
+        return listed({noise_label(noise): " against ".join(texts) for noise, texts in cells.items()})
 
     return Question(
         f"Maze: {label(root)} performs better than {label(square)} (higher final risk-averse rates, seed by seed)",
-        [named(noise) for noise in NOISES],
-        needed=lambda e: [find(results, e, measure=measure, noise=n) for measure in (root, square) for n in NOISES],
-        held=held,
-        works=held,
-        told=told,
+        [noise_label(noise) for noise in NOISES],
+        cells=lambda e: [find(results, e, measure=measure, noise=n) for measure in (root, square) for n in NOISES],
+        answer=answer,
+        works=answer,
+        describe=describe,
         ranking=True,
     )
 
 
 def _cell(results: StudyResults, measure: str, estimator: str, noise: str) -> Cell:
-    return found(find(results, estimator, measure=measure, noise=noise.lower()))
+    return require(find(results, estimator, measure=measure, noise=noise.lower()))
 
 
 def _remark(results: StudyResults) -> Remark:

@@ -5,9 +5,9 @@ from typing import Final
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.paper.evidence import Answer, every, higher, negated
-from steadyrl.paper.judging import OURS, PAPER, Question, find, found
-from steadyrl.paper.maze.words import NOISES, long_way, named
-from steadyrl.paper.seeds import ended, label, mean, scores
+from steadyrl.paper.judging import OURS, PAPER, Question, find, require
+from steadyrl.paper.maze.words import NOISES, long_way, noise_label
+from steadyrl.paper.seeds import ended_runs, label, mean, scores
 from steadyrl.studies.results import RISK_NEUTRAL, Cell, StudyResults
 
 NOT_MUCH: Final = 0.1
@@ -44,8 +44,10 @@ def cost(results: StudyResults) -> Question:
     base = {noise: _base(results, noise, goal) for noise in NOISES}
     cheap = partial(_cheap, results, cells, ways, base)
 
-    def told(estimator: str) -> str:
-        arrived = {name: found(cells[estimator][key]) for name, key in ways.items() if _arrives(cells[estimator][key])}
+    def describe(estimator: str) -> str:
+        arrived = {
+            name: require(cells[estimator][key]) for name, key in ways.items() if _arrives(cells[estimator][key])
+        }
         if not arrived:
             return "none of these cells takes the long way"
         own = {name: mean(scores(results, cell, "return")) for name, cell in arrived.items()}
@@ -61,16 +63,16 @@ def cost(results: StudyResults) -> Question:
         f"arriving, {going(LIMIT):.1f}, less than {100 * NOT_MUCH:g} %; the best way around red has "
         f"{arriving(LONG, goal):.1f})",
         list(ways),
-        needed=lambda estimator: [*cells[estimator].values(), *neutral],
-        held=cheap,
-        works=lambda estimator, name: every([long_way(found(cells[estimator][ways[name]])), cheap(estimator, name)]),
-        told=told,
+        cells=lambda estimator: [*cells[estimator].values(), *neutral],
+        answer=cheap,
+        works=lambda estimator, name: every([long_way(require(cells[estimator][ways[name]])), cheap(estimator, name)]),
+        describe=describe,
         premise=lambda _estimator: Answer(bool(ways)),
     )
 
 
 def _arrives(cell: Cell | None) -> bool:
-    return cell is not None and bool(ended(cell)) and long_way(cell).holds is True
+    return cell is not None and bool(ended_runs(cell)) and long_way(cell).holds is True
 
 
 def _cheap(
@@ -84,7 +86,7 @@ def _cheap(
     """Does a cell lose less than that share of all there is to lose?"""
     best = base[ways[name][1]]
     least = best - NOT_MUCH * (best - going(LIMIT))
-    lower = {seed: -x for seed, x in scores(results, found(cells[estimator][ways[name]]), "return").items()}
+    lower = {seed: -x for seed, x in scores(results, require(cells[estimator][ways[name]]), "return").items()}
     return negated(higher(lower, -least))
 
 
@@ -100,4 +102,4 @@ def _goal(results: StudyResults) -> float:
 
 
 def _name(key: Key) -> str:
-    return f"{label(key[0])} on {named(key[1])}"
+    return f"{label(key[0])} on {noise_label(key[1])}"

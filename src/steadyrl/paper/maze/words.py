@@ -5,7 +5,7 @@ from typing import Final
 
 from steadyrl.paper.evidence import Answer, either, higher, slower
 from steadyrl.paper.seeds import (
-    ended,
+    ended_runs,
     episodes_text,
     mean,
     median,
@@ -54,7 +54,7 @@ def learning_rate(cell: Cell) -> float:
 
 def rate_text(results: StudyResults, cell: Cell) -> str:
     """The final rate with its seeds; the trap and the short way by name."""
-    seeds = len(ended(cell))
+    seeds = len(ended_runs(cell))
     trapped = successes(cell, TRAPPED, "path.timeout")
     parts = [share_text(successes(cell, LONG_WAY), seeds)] + ([f"{trapped} trapped at a wall"] if trapped else [])
     for metric, what in (("path.timeout", "time-outs"), ("path.short", "the short way")):
@@ -72,6 +72,6 @@ def speed_text(results: StudyResults, cell: Cell) -> str:
     return f"{rate_text(results, cell)} {after} at rate {learning_rate(cell):g}"
 
 
-def named(noise: str) -> str:
+def noise_label(noise: str) -> str:
     """A noise as readers know it."""
     return noise.capitalize()

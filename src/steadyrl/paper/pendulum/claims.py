@@ -9,7 +9,7 @@ from steadyrl.paper.evidence import Answer, every, higher, negated, slower, soon
 from steadyrl.paper.judging import QUADRATIC, RISK_AVERSE, STEADY, UNCLEAR, Question, about_measures, cell_of
 from steadyrl.paper.seeds import (
     REACHED,
-    ended,
+    ended_runs,
     episodes_text,
     label,
     mean,
@@ -44,14 +44,14 @@ def pendulum(results: StudyResults) -> list[Question]:
     def rate(estimator: str, measure: str) -> dict[int, float]:
         return rates(results, cell(estimator, measure))
 
-    def told(one: Cell) -> str:
+    def describe(one: Cell) -> str:
         return f"{with_interval(rates(results, one))} at length {mean(scores(results, one, 'length')):.0f}"
 
-    def told_return(one: Cell) -> str:
-        return f"{with_interval(returns(results, one), 0)} (rate {told(one)})"
+    def describe_return(one: Cell) -> str:
+        return f"{with_interval(returns(results, one), 0)} (rate {describe(one)})"
 
-    def told_wait(one: Cell) -> str:
-        return f"{episodes_text(median(waits(one)))} episodes (rate {told(one)})"
+    def describe_wait(one: Cell) -> str:
+        return f"{episodes_text(median(waits(one)))} episodes (rate {describe(one)})"
 
     def comparable(e: str, measure: str) -> Answer:
         means = {other: returns(results, cell(e, other)) for other in STEADY}
@@ -95,48 +95,48 @@ def pendulum(results: StudyResults) -> list[Question]:
     return [
         question(
             f"InvertedPendulum: {names(STEADY)} have comparable returns (within {100 * COMPARABLE:g} % of the best)",
-            STEADY, comparable, comparable, told=told_return, ranking=True,
+            STEADY, comparable, comparable, describe=describe_return, ranking=True,
         ),
         question(
             f"InvertedPendulum: {label('gini_deviation')} becomes risk-averse more slowly than the other three (later "
             f"in most seeds until the rate stays at {REACHED:g}; medians)",
-            ["gini_deviation"], gini_slower, lambda e, m: negated(gini_slower(e, m)), told=told_wait,
+            ["gini_deviation"], gini_slower, lambda e, m: negated(gini_slower(e, m)), describe=describe_wait,
             beside=[m for m in STEADY if m != "gini_deviation"], ranking=True,
         ),
         question(
             f"InvertedPendulum: {label(mmd)} has high returns sooner than those four (until the return stays at "
             f"{HIGH_RETURN:g}, in most seeds; medians)",
             [mmd], quick_return, quick_return,
-            told=lambda one: f"{episodes_text(median(waits(one, HIGH_RETURN, metric)))} episodes",
+            describe=lambda one: f"{episodes_text(median(waits(one, HIGH_RETURN, metric)))} episodes",
             beside=STEADY, ranking=True,
         ),
         question(
             f"InvertedPendulum: {label(mmd)} is not risk-averse (rate not above {RISK_AVERSE:g})",
-            [mmd], lambda e, m: negated(high(e, m)), high, told=told,
+            [mmd], lambda e, m: negated(high(e, m)), high, describe=describe,
         ),
         question(
             f"InvertedPendulum: {label(std)} is less risk-averse than those four (a lower rate than each)",
-            [std], less_averse, lambda e, m: negated(less_averse(e, m)), told=told, beside=STEADY,
+            [std], less_averse, lambda e, m: negated(less_averse(e, m)), describe=describe, beside=STEADY,
         ),
         question(
             f"InvertedPendulum: the rate of {label(std)} fluctuates (its standard deviation over the "
             f"second half of training is {FLUCTUATES:g} times the mean of the four above)",
             [std], fluctuates, lambda e, m: negated(fluctuates(e, m)),
-            told=lambda one: f"{with_interval(spreads(one), 3)} (rate {told(one)})", beside=STEADY,
+            describe=lambda one: f"{with_interval(spreads(one), 3)} (rate {describe(one)})", beside=STEADY,
         ),
         question(
             f"InvertedPendulum: {label(iqr)} becomes risk-averse in the end (rate above {RISK_AVERSE:g})",
-            [iqr], high, high, told=told,
+            [iqr], high, high, describe=describe,
         ),
         question(
             f"InvertedPendulum: {label(iqr)} learns slowly ({SLOW:g} times the episodes of each of those four "
             f"until the rate stays at {REACHED:g}, in most seeds; medians)",
-            [iqr], slow, lambda e, m: negated(slow(e, m)), told=told_wait, beside=STEADY,
+            [iqr], slow, lambda e, m: negated(slow(e, m)), describe=describe_wait, beside=STEADY,
         ),
         question(
             f"InvertedPendulum: {names(QUADRATIC)} fail to learn a reasonable policy (rate below {UNCLEAR:g}, return "
             f"below {HIGH_RETURN:g})",
-            QUADRATIC, fails, lambda e, m: negated(fails(e, m)), told=told_return,
+            QUADRATIC, fails, lambda e, m: negated(fails(e, m)), describe=describe_return,
         ),
     ]  # fmt: skip
 
@@ -144,7 +144,7 @@ def pendulum(results: StudyResults) -> list[Question]:
 def spreads(cell: Cell) -> dict[int, float]:
     """The standard deviation of the risk-averse rate over the second half of training, of each seed."""
     by_seed = {}
-    for run in ended(cell):
+    for run in ended_runs(cell):
         column = run.column("risk_averse")
         if column is not None and run.config is not None:
             late = column[2.0 * run.columns["update"] > run.config.updates]

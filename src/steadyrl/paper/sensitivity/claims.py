@@ -11,7 +11,7 @@ import numpy as np
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.paper.evidence import Answer, every, higher, near, negated
-from steadyrl.paper.judging import PAPER, QUADRATIC, Question, find, found, planned
+from steadyrl.paper.judging import PAPER, QUADRATIC, Question, find, planned, require
 from steadyrl.paper.maze.words import LONG_WAY
 from steadyrl.paper.seeds import label, listed, mean, rates, with_interval
 from steadyrl.studies.results import Cell, StudyResults
@@ -46,7 +46,7 @@ def sensitivity(results: StudyResults) -> list[Question]:
 def _similar(results: StudyResults, widths: Widths) -> Question:
     """All but the quadratic ones."""
 
-    def held(estimator: str, measure: str) -> Answer:
+    def answer(estimator: str, measure: str) -> Answer:
         middle = float(np.median([mean(widths(estimator, other)) for other in SEVEN]))
         return near(widths(estimator, measure), middle, SIMILAR)
 
@@ -54,7 +54,7 @@ def _similar(results: StudyResults, widths: Widths) -> Question:
         f"Sensitivity: the range of learning rates is similar for all but {' and '.join(map(label, QUADRATIC))} "
         f"(within {SIMILAR:g} of the median of the seven; {SUITS})"
     )
-    return _question(results, "policy_rate", claim, SEVEN, held, widths)
+    return _question(results, "policy_rate", claim, SEVEN, answer, widths)
 
 
 def _broad(
@@ -67,10 +67,10 @@ def _broad(
         f"them than any measure not named; {SUITS})"
     )
 
-    def held(estimator: str, measure: str) -> Answer:
+    def answer(estimator: str, measure: str) -> Answer:
         return every(higher(widths(estimator, measure), widths(estimator, other)) for other in others)
 
-    return _question(results, scan, claim, broad, held, widths)
+    return _question(results, scan, claim, broad, answer, widths)
 
 
 def _third(results: StudyResults, widths: Widths) -> Question:
@@ -78,7 +78,7 @@ def _third(results: StudyResults, widths: Widths) -> Question:
     third = "gini_deviation"
     others = [measure for measure in MEASURES if measure not in LAM and measure != third]
 
-    def held(estimator: str, measure: str) -> Answer:
+    def answer(estimator: str, measure: str) -> Answer:
         own = widths(estimator, measure)
         before = [higher(widths(estimator, lead), own) for lead in LAM]
         return every([*before, *(higher(own, widths(estimator, other)) for other in others)])
@@ -87,7 +87,7 @@ def _third(results: StudyResults, widths: Widths) -> Question:
         f"Sensitivity: {label(third)} comes next in lambda (fewer values of the grid suit it than "
         f"{' and '.join(map(label, LAM))}, and more than any other measure; {SUITS})"
     )
-    return _question(results, "lam", claim, [third], held, widths)
+    return _question(results, "lam", claim, [third], answer, widths)
 
 
 def _narrow(results: StudyResults, widths: Widths) -> Question:
@@ -110,19 +110,19 @@ def _question(
     scan: str,
     claim: str,
     items: Sequence[str],
-    held: Callable[[str, str], Answer],
+    answer: Callable[[str, str], Answer],
     widths: Widths,
     works: Callable[[str, str], Answer] | None = None,
 ) -> Question:
     by_label = {label(measure): measure for measure in items}
-    fine = works or held
+    fine = works or answer
     return Question(
         claim,
         list(by_label),
-        needed=lambda estimator: [cell for measure in MEASURES for cell in _cells(results, scan, estimator, measure)],
-        held=lambda estimator, item: held(estimator, by_label[item]),
+        cells=lambda estimator: [cell for measure in MEASURES for cell in _cells(results, scan, estimator, measure)],
+        answer=lambda estimator, item: answer(estimator, by_label[item]),
         works=lambda estimator, item: fine(estimator, by_label[item]),
-        told=lambda estimator: listed(
+        describe=lambda estimator: listed(
             {label(m): f"{with_interval(widths(estimator, m), 1)} of {len(_settings(scan, m))}" for m in MEASURES}
         ),
         ranking=works is None,
@@ -132,7 +132,7 @@ def _question(
 def _widths(results: StudyResults, scan: str, estimator: str, measure: str) -> dict[int, int | float]:
     counts: dict[int, int | float] = {}
     for cell in _cells(results, scan, estimator, measure):
-        for seed, rate in rates(results, found(cell)).items():
+        for seed, rate in rates(results, require(cell)).items():
             counts[seed] = counts.get(seed, 0) + (rate >= LONG_WAY)
     return counts
 
