@@ -14,8 +14,10 @@ from steadyrl.algorithms.registry import BUILT_IN
 from steadyrl.cli import main
 from steadyrl.ground.option import options_of
 from steadyrl.paper.presets import preset
+from tests.helpers.hooks import hook as hook_of
 from tests.test_docs import FENCE, run_python
 
+hook = hook_of("baseline_tables")
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "baselines"
 OURS = ["reinforce", "ppo"]
@@ -118,7 +120,7 @@ def test_a_baseline_has_a_page_with_all_sections(name):
 def test_there_are_no_other_pages_and_all_are_in_the_navigation_and_on_the_overview():
     assert sorted(page.stem for page in PAGES.glob("*.md")) == sorted(NAMES)
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    under = re.search(r"^  - Baselines:\n((?:      - .*\n)+)", navigation, flags=re.MULTILINE)
+    under = re.search(r"^      - Competitors:\n((?:          - .*\n)+)", navigation, flags=re.MULTILINE)
     assert under is not None
     for name in NAMES:
         assert f": baselines/{name}.md\n" in under[1]
@@ -168,9 +170,26 @@ def test_the_numbers_on_a_page_are_those_of_the_study(name):
             case = sorted(label + chosen("baselines", row))
             expected.append([case, row["env_options.noise"], *long, *shares, *total])
             assert row["runs"] == row["finished"] == "10"
+    if not expected:  # a method needs no study of 40 runs to come into the package
+        assert hook.NOT_RUN in section(name, "On the Maze")
+        assert hook.MAZE not in text(name)
+        return
+    assert hook.NOT_RUN not in text(name), CURE
     rows = [[parts(settings), *row] for settings, *row in table(section(name, "On the Maze"))]
     assert sorted(rows) == sorted(expected), CURE
     assert {row[1] for row in rows} == set(NOISES)
+
+
+def test_a_page_says_that_it_was_not_yet_run_until_the_study_has_its_method():
+    page = f"# A method\n\n## On the Maze\n\n{hook.NOT_RUN}\n\n## Run it\n"
+    row = "| λ 1 | gaussian | 1.00 | 1.00 to 1.00 | 0.00 | 0.00 | -11.0 | -11.0 to -11.0 |"
+    assert hook.with_maze(page, []) == page
+    with_table = hook.with_maze(page, [row])
+    assert table(with_table) == [[cell.strip() for cell in row.strip("|").split(" | ")]]
+    assert hook.NOT_RUN not in with_table
+    assert hook.with_maze(with_table, [row]) == with_table
+    with pytest.raises(ValueError, match="Not yet run"):
+        hook.with_maze(with_table, [])
 
 
 def test_the_overview_of_the_maze_has_every_case_best_first():

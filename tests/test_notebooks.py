@@ -1,15 +1,14 @@
 """The notebooks of the docs: every cell runs, and says what the notebook shows."""
 
 import json
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.hooks import hook as hook_of
+
 DOCS = Path(__file__).parents[1] / "docs"
-spec = spec_from_file_location("notebooks_hook", DOCS / "hooks" / "notebooks.py")
-hook = module_from_spec(spec)
-spec.loader.exec_module(hook)
+hook = hook_of("notebooks")
 
 
 @pytest.mark.parametrize("name", ["first-policy", "portfolio"])

@@ -13,7 +13,7 @@ GIVEN = {"env": "steadyrl/Maze-v0", "updates": 6, "lam": 1.0, "evaluate_every": 
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
-def test_a_search_goes_on_where_it_was_and_trains_nothing_twice(tmp_path, monkeypatch):
+def test_a_search_resumes_where_it_was_and_trains_nothing_twice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = TUNE["search"](tmp_path / "log", 3, GIVEN)

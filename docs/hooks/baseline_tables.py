@@ -20,6 +20,8 @@ MAZE: Final = "| settings | noise | long way | interval | short way | never arri
 ALL: Final = (
     "| method | settings | gaussian | pareto | uniform | handcraft | return, gaussian | pareto | uniform | handcraft |"
 )
+NOT_RUN: Final = "Not yet run."
+"""In place of the table of a method that the study does not have."""
 LANDER: Final = "| method | settings | return | interval | ended left | interval | episode length |"
 LANDER_RESULTS: Final = "baselines-lunarlander/cells.csv"
 LANDER_SECTION: Final = re.compile(r"(^## On LunarLander\n.*?)(\n+\| method \|.*)?\Z", flags=re.MULTILINE | re.DOTALL)
@@ -72,6 +74,13 @@ def maze_rows(names: tuple[str, ...], by_case: dict[tuple[str, str], Case]) -> l
     return rows
 
 
+def with_maze(text: str, rows: list[str]) -> str:
+    """A page with these rows as its table of the Maze; without any, a page has to say that it was not yet run."""
+    if not rows and NOT_RUN not in text:
+        raise ValueError(f"results/baselines has no runs of this method: write {NOT_RUN!r} in place of its table")
+    return renewed(text.replace(NOT_RUN, MAZE), {MAZE: rows}) if rows else text
+
+
 def all_rows(by_case: dict[tuple[str, str], Case]) -> list[str]:
     """Every case in one line, those that take the long way most often first, of these the highest return."""
 
@@ -112,7 +121,7 @@ def renew() -> None:
     for page in sorted(PAGES.glob("*.md")):
         names = NEUTRAL if page.stem == "risk-neutral" else (page.stem,)
         text = page.read_text(encoding="utf-8")
-        page.write_text(renewed(text, {MAZE: maze_rows(names, by_case)}), encoding="utf-8")
+        page.write_text(with_maze(text, maze_rows(names, by_case)), encoding="utf-8")
     text = renewed(OVERVIEW.read_text(encoding="utf-8"), {ALL: all_rows(by_case)})
     if (ROOT / "results" / LANDER_RESULTS).is_file():
         rule = "|" + "---|" * (LANDER.count("|") - 1)

@@ -42,7 +42,7 @@ def advance(learner, collector, first, last):
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
-def test_a_restored_run_goes_on_to_the_bit(name, task):
+def test_a_restored_run_resumes_to_the_bit(name, task):
     """Stopped after three updates, in the middle of a pair or a phase."""
     make, collector = made(name, task)
     whole = make()

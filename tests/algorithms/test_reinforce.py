@@ -51,7 +51,7 @@ def test_without_a_penalty_it_takes_the_short_way(ends):
     assert (end["return"] > -14).all()
 
 
-def test_a_restored_run_goes_on_to_the_bit():
+def test_a_restored_run_resumes_to_the_bit():
     options = ReinforceOptions(
         measure="variance", lam=0.5, estimator="paper", unit_free=True, constraint=30.0, penalty_baseline=True
     )

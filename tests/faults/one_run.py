@@ -1,4 +1,4 @@
-"""A small run that is killed, cut off from power or out of disk at every step of its writing, then gone on with.
+"""A small run that is killed, cut off from power or out of disk at every step of its writing, then resumed.
 
 python -m tests.faults.one_run power|full FOLDER [PROTECTION TAKEN OUT]: a process of its own, without the run-time type
 checks of the tests. Prints how much was tried, and what was lost, as JSON.

@@ -183,7 +183,7 @@ def write(folder, most):
     return process.stdout
 
 
-def test_a_disk_that_fills_up_leaves_the_old_checkpoint_and_the_run_goes_on_later(tmp_path):
+def test_a_disk_that_fills_up_leaves_the_old_checkpoint_and_the_run_resumes_later(tmp_path):
     assert "metrics.jsonl: File too large" in write(tmp_path / "run", 8000)
     files = sorted(path.name for path in (tmp_path / "run").iterdir())
     assert [name[:5] for name in files] == ["ckpt-", "ckpt-", "lock", "metri", "run.j"]

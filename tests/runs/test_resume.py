@@ -1,4 +1,4 @@
-"""Killed at any moment and gone on with, a run leaves the same bytes as one that was left alone."""
+"""Killed at any moment and resumed, a run leaves the same bytes as one that was left alone."""
 
 import json
 import math

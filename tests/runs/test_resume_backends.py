@@ -1,4 +1,4 @@
-"""Interrupted at any update and gone on with, a run leaves the same bytes whatever steps its environments."""
+"""Interrupted at any update and resumed, a run leaves the same bytes whatever steps its environments."""
 
 import random
 

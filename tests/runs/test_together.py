@@ -1,4 +1,4 @@
-"""Runs trained in step: the same bytes as one by one, stopped and gone on with like any other."""
+"""Runs trained in step: the same bytes as one by one, stopped and resumed like any other."""
 
 import signal
 
@@ -67,7 +67,7 @@ def test_what_runs_in_step_say_of_their_episodes_is_what_each_says_alone():
     assert {len(row) for row in readings_of(episodes)} != {9}  # some do not know all three ways
 
 
-def test_stopped_in_step_they_go_on_in_step_or_alone(tmp_path):
+def test_stopped_in_step_they_resume_in_step_or_alone(tmp_path):
     all_configs = configs()
     runs = [(config, tmp_path / f"{k}") for k, config in enumerate(all_configs)]
     stop = Stop()

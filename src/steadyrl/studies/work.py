@@ -1,6 +1,6 @@
 """The work of a study: every run finished once, whoever trains it and whatever happens to whom.
 
-The truth is on the disk: what is finished is skipped, what is not is gone on with, and several drivers may work on one
+The truth is on the disk: what is finished is skipped, what is not is resumed, and several drivers may work on one
 study at once, for a run is locked by whoever is at it. Engines only say where a task is executed.
 """
 

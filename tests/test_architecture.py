@@ -1,0 +1,39 @@
+"""What docs/architecture.md says of the packages is so."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ROOT / "src" / "steadyrl"
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+CURE = "renew the table and the drawing with `python docs/hooks/import_graph.py`"
+STATEMENT = re.compile(
+    r"^ *(?:from steadyrl\.(\w+)[\w.]* import|import steadyrl\.(\w+)|from steadyrl import (.*))", re.M
+)
+
+
+def rows():
+    return re.findall(r"^\| `(\w+)` \| .* \| ([\w, ]+) \|$", PAGE, flags=re.MULTILINE)
+
+
+def names_in(text):
+    for first, second, several in STATEMENT.findall(re.sub(r'""".*?"""', "", text, flags=re.DOTALL)):
+        yield from [first or second] if first or second else [name.split()[0] for name in several.split(", ")]
+
+
+def test_the_table_has_every_package_in_the_order_that_is_checked():
+    packages = {path.stem for path in SOURCES.iterdir() if not path.name.startswith("_") and path.suffix in ("", ".py")}
+    assert {name for name, _ in rows()} == packages
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    layers = re.findall(r'"(\w+)"', settings.partition("layers = [")[2].partition("]")[0])
+    assert [name for name, _ in rows()] == layers
+
+
+def test_a_package_imports_what_the_table_says():
+    packages = [name for name, _ in rows()]
+    for package, shown in rows():
+        files = (SOURCES / package).rglob("*.py") if (SOURCES / package).is_dir() else [SOURCES / f"{package}.py"]
+        imported = {name for file in files for name in names_in(file.read_text(encoding="utf-8"))}
+        below = sorted(imported & set(packages) - {package})
+        assert shown == (", ".join(below) or "nothing"), f"{package}: {CURE}"
+        assert all(packages.index(name) > packages.index(package) for name in below)
