@@ -1,11 +1,17 @@
-"""A policy of the Maze as a map: arrows by the probability of each move, cells by how often they are visited."""
+"""A policy of the Maze as a map: arrows by the probability of each move, cells by how often they are visited.
+
+What is on a map is decided once, in `cells_of`; a figure and the page's inline SVG are two paints of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrow, Rectangle
+from matplotlib.patches import Polygon, Rectangle
 from numpy.typing import ArrayLike
 
 from steadyrl.envs._layout import FREE, GOAL, MOVES, RED, START, WALL
@@ -19,9 +25,56 @@ WALLS = "#3d4451"
 REDS = "#e4574c"
 GREENS = "#cfe8cf"
 FLAG = "#2f9e58"
-HEAT = LinearSegmentedColormap.from_list("visits", ["#fbfaf7", "#d5e5f5", "#9cc3ea", "#5b97d6"])
-SEEN = 0.04
+FLOOR = "#fbfaf7"
+HEAT = LinearSegmentedColormap.from_list("visits", [FLOOR, "#d5e5f5", "#9cc3ea", "#5b97d6"])
+SIDE = 20
+"""Units of a cell in the SVG."""
+LIKELY = 0.04
 """The least probability that gets an arrow."""
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A triangle from the middle of a cell towards a move, in units of a cell."""
+
+    points: tuple[tuple[float, float], ...]
+    """Two corners of its base, then its tip."""
+    opacity: float
+
+
+@dataclass(frozen=True)
+class MapCell:
+    """One cell of the Maze on a map."""
+
+    x: int
+    y: int
+    kind: str
+    visits: float
+    arrows: tuple[Arrow, ...]
+
+
+def cells_of(spec: MazeSpec, probabilities: Float[Array, "states 4"], visits: Float[Array, " states"]) -> list[MapCell]:
+    """Every cell of the Maze; walls and goals, where nobody moves, have no arrows."""
+    columns = len(spec.grid[0])
+    cells = []
+    for state in range(spec.n_states):
+        y, x = divmod(state, columns)
+        kind = spec.grid[y][x]
+        arrows = () if kind in (WALL, GOAL) else _arrows(probabilities[state], x + 0.5, y + 0.5)
+        cells.append(MapCell(x, y, kind, float(visits[state]), arrows))
+    return cells
+
+
+def _arrows(probabilities: Float[Array, " 4"], x: float, y: float) -> tuple[Arrow, ...]:
+    """One towards each move that is at all likely, its size by the probability."""
+    arrows = []
+    for (down, right), p in zip(MOVES, probabilities.tolist(), strict=True):
+        if p >= LIKELY:
+            length = 0.16 + 0.30 * p
+            half = 0.05 + 0.09 * p
+            ends = ((half * down, half * right), (-half * down, -half * right), (length * right, length * down))
+            arrows.append(Arrow(tuple((x + dx, y + dy) for dx, dy in ends), 0.35 + 0.65 * p))
+    return tuple(arrows)
 
 
 def policy_map(
@@ -30,7 +83,7 @@ def policy_map(
     visits: ArrayLike | None = None,
     title: str = "",
 ) -> Figure:
-    """The Maze with an arrow for each move, its length and width by the move's probability.
+    """The map as a figure.
 
     With `visits` (one number a state, of any scale) cells are coloured by them, and arrows in cells that were never
     visited are grey: nothing was learned there. Red and goal cells keep their colour as a frame.
@@ -43,13 +96,13 @@ def policy_map(
     figure = Figure(figsize=(columns * side + extra + 0.3, rows * side + (0.7 if title else 0.3)), layout="constrained")
     axes = figure.subplots()
     norm = None if counts is None else PowerNorm(0.5, 0.0, max(float(counts.max()), 1e-12))
-    for state in range(spec.n_states):
-        kind = spec.grid[state // columns][state % columns]
-        heat = "#fbfaf7" if norm is None or counts is None else HEAT(norm(counts[state]))
-        _draw_cell(axes, kind, state % columns, state // columns, heat)
-        if kind not in (WALL, GOAL):
-            visited = counts is None or counts[state] > 0
-            _draw_arrows(axes, p[state], state % columns, state // columns, INK if visited else FADED)
+    for cell in cells_of(spec, p, np.ones(spec.n_states) if counts is None else counts):
+        _draw_cell(axes, cell, FLOOR if norm is None else HEAT(norm(cell.visits)))
+        for arrow in cell.arrows:
+            colour = INK if cell.visits > 0 else FADED
+            patch = Polygon(arrow.points, facecolor=colour, edgecolor="none", alpha=arrow.opacity, zorder=4)
+            patch.set_gid("arrow")
+            axes.add_patch(patch)
     axes.set(xlim=(-0.03, columns + 0.03), ylim=(rows + 0.03, -0.03), aspect="equal", title=title)
     axes.axis("off")
     if norm is not None:
@@ -57,41 +110,47 @@ def policy_map(
     return figure
 
 
-def _draw_cell(axes: Axes, kind: str, x: int, y: int, heat: str | tuple[float, float, float, float]) -> None:
-    colour = {WALL: WALLS, GOAL: GREENS}.get(kind, heat)
+def _draw_cell(axes: Axes, cell: MapCell, heat: str | tuple[float, float, float, float]) -> None:
+    x, y = cell.x, cell.y
+    colour = {WALL: WALLS, GOAL: GREENS}.get(cell.kind, heat)
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor=LINES, linewidth=0.8))
-    if kind == RED:
+    if cell.kind == RED:
         axes.add_patch(Rectangle((x + 0.04, y + 0.04), 0.92, 0.92, fill=False, edgecolor=REDS, linewidth=4.0, zorder=3))
         axes.text(x + 0.10, y + 0.29, "?", color=REDS, fontsize=11, fontweight="bold")
-    elif kind == GOAL:
+    elif cell.kind == GOAL:
         axes.plot([x + 0.36, x + 0.36], [y + 0.2, y + 0.84], color=INK, linewidth=2.0, solid_capstyle="round")
         axes.fill([x + 0.36, x + 0.80, x + 0.36], [y + 0.18, y + 0.34, y + 0.50], color=FLAG)
-    elif kind == START:
+    elif cell.kind == START:
         axes.text(x + 0.08, y + 0.24, "S", color=INK, fontsize=11, fontweight="bold")
 
 
-def _draw_arrows(axes: Axes, probabilities: Float[Array, " 4"], x: int, y: int, colour: str) -> None:
-    for (down, right), p in zip(MOVES, probabilities, strict=True):
-        if p < SEEN:
+def map_svg(spec: MazeSpec, probabilities: Float[Array, "states 4"], visits: Float[Array, " states"]) -> str:
+    """The map as inline SVG; the page colours its classes: w wall, g goal, r red, f floor, s visited, a, n arrows."""
+    rows, columns = len(spec.grid), len(spec.grid[0])
+    parts = [f'<svg class="map" viewBox="0 0 {columns * SIDE} {rows * SIDE}" aria-hidden="true">']
+    for cell in cells_of(spec, probabilities, visits):
+        x = cell.x * SIDE
+        y = cell.y * SIDE
+        parts.append(_square({WALL: "w", GOAL: "g"}.get(cell.kind, "f"), x, y))
+        if cell.kind in (WALL, GOAL):
             continue
-        length = 0.14 + 0.31 * float(p)
-        head = 0.08 + 0.14 * float(p)
-        axes.add_patch(
-            FancyArrow(
-                x + 0.5 + 0.03 * right,
-                y + 0.5 + 0.03 * down,
-                length * right,
-                length * down,
-                width=0.015 + 0.07 * float(p),
-                head_width=head,
-                head_length=head,
-                length_includes_head=True,
-                facecolor=colour,
-                edgecolor="none",
-                alpha=0.25 + 0.75 * float(p),
-                zorder=4,
-            )
-        )
+        if cell.visits > 0:
+            parts.append(_square("s", x, y, f' opacity="{min(1.0, cell.visits) ** 0.5:.2f}"'))
+        if cell.kind == RED:
+            parts.append(f'<rect class="r" x="{x + 1.5}" y="{y + 1.5}" width="{SIDE - 3}" height="{SIDE - 3}"/>')
+        if cell.kind == START:
+            parts.append(f'<text x="{x + 1.5}" y="{y + 6.5}">S</text>')
+        parts += [_polygon("a" if cell.visits > 0 else "n", arrow.points, arrow.opacity) for arrow in cell.arrows]
+    return "".join([*parts, "</svg>"])
+
+
+def _square(name: str, x: float, y: float, more: str = "") -> str:
+    return f'<rect class="{name}" x="{x}" y="{y}" width="{SIDE}" height="{SIDE}"{more}/>'
+
+
+def _polygon(name: str, points: Sequence[tuple[float, float]], opacity: float) -> str:
+    corners = " ".join(f"{SIDE * x:.1f},{SIDE * y:.1f}" for x, y in points)
+    return f'<polygon class="{name}" points="{corners}" opacity="{opacity:.2f}"/>'
 
 
 def check_probabilities(spec: MazeSpec, probabilities: ArrayLike) -> Float[Array, "states 4"]:
