@@ -84,3 +84,8 @@ def numerical_gradient(function, theta: np.ndarray, step: float = 1e-6) -> np.nd
         bump[index] = step
         gradient[index] = (function(theta + bump) - function(theta - bump)) / (2 * step)
     return gradient
+
+
+def table_part(gradient):
+    """The part of an actor's gradient that belongs to theta, in its shape."""
+    return gradient[: THETA.size].reshape(THETA.shape)

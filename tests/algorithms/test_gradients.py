@@ -24,10 +24,6 @@ SMOOTH = [name for name in measures.names() if not measures.get(name).facts.need
 both = pytest.mark.parametrize("make", even.ACTORS.values(), ids=even.ACTORS)
 
 
-def table_part(row):
-    return row[: mdp.THETA.size].reshape(mdp.THETA.shape)
-
-
 @both
 @pytest.mark.parametrize("name", SMOOTH)
 def test_expected_reinforce_update_is_the_gradient_of_the_objective(name, make):
@@ -38,7 +34,7 @@ def test_expected_reinforce_update_is_the_gradient_of_the_objective(name, make):
     values = np.random.default_rng(0).normal(size=3)[ALL.batch.observations]
     to_go = reward_to_go(ALL.batch.rewards, mdp.GAMMA)
     weights = ALL.batch.n * P[:, None] * mean_weights(to_go, values, mdp.GAMMA) - lam * c[:, None]
-    gradient = table_part(make(mdp.THETA).gradient(ALL.batch, weights))
+    gradient = mdp.table_part(make(mdp.THETA).gradient(ALL.batch, weights))
 
     def objective(theta):
         p = ALL.probabilities(theta)

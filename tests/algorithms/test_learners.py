@@ -1,8 +1,6 @@
 """Every algorithm as `--algorithm NAME`: tables and networks, exact resume, what is logged."""
 
-import signal
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ from steadyrl.runs import Interrupted, load, train
 from steadyrl.runs.build import make_learner
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.view import Quiet
+from tests.helpers.run_folders import Impatient, content
 
 torch.set_num_threads(1)
 NAMES = algorithms.names()
@@ -78,19 +77,6 @@ def test_return_and_the_measure_of_the_config_are_logged(name):
     returns = discounted_returns(batch.rewards, learner.options.gamma)
     assert logged["return"] == pytest.approx(returns.mean())
     assert logged["variability"] == pytest.approx(measures.standard_deviation.value(returns))
-
-
-class Impatient(Quiet):
-    def __init__(self, after):
-        self.after = after
-
-    def updated(self, update, row, steps):
-        if update >= self.after:
-            raise Interrupted(signal.SIGINT, "enough")
-
-
-def content(folder):
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.name != "lock"}
 
 
 @pytest.mark.parametrize("name", ["spsa", "mixture", "tamar"])

@@ -1,6 +1,5 @@
 """The penalty's baseline: it changes no expectation, takes variance off, and resumes exactly from where it was."""
 
-import signal
 from itertools import product
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from steadyrl.rollouts.returns import reward_to_go
 from steadyrl.runs import Interrupted, train
 from steadyrl.runs.view import Quiet
 from tests.algorithms import even, mdp
+from tests.helpers.run_folders import Impatient
 
 torch.set_num_threads(1)
 ALL = mdp.enumerate_all()
@@ -30,10 +30,6 @@ P = ALL.probabilities(mdp.THETA)
 STATES, ACTIONS = spaces.Discrete(3), spaces.Discrete(2)
 LAM = 0.7
 both = pytest.mark.parametrize("make", even.ACTORS.values(), ids=even.ACTORS)
-
-
-def table_part(row):
-    return row[: mdp.THETA.size].reshape(mdp.THETA.shape)
 
 
 def any_critic(learner):
@@ -50,7 +46,7 @@ def any_critic(learner):
 
 def expected_score(actor, weights, probabilities=P):
     """E sum_t weight(i, t) grad log pi(a_it | s_it), over all trajectories."""
-    return table_part(actor.gradient(ALL.batch, ALL.batch.n * probabilities[:, None] * weights))
+    return mdp.table_part(actor.gradient(ALL.batch, ALL.batch.n * probabilities[:, None] * weights))
 
 
 @both
@@ -138,17 +134,6 @@ def test_nothing_to_penalise_is_nothing_to_learn():
 
 
 # Stopping and resuming
-
-
-class Impatient(Quiet):
-    """Stops the run after so many updates."""
-
-    def __init__(self, after):
-        self.after = after
-
-    def updated(self, update, row, steps):
-        if update >= self.after:
-            raise Interrupted(signal.SIGINT, "enough")
 
 
 RUNS = {

@@ -30,10 +30,6 @@ def put_table(actor, theta):
     actor.put(parameters)
 
 
-def table_part(row):
-    return row[: mdp.THETA.size].reshape(mdp.THETA.shape)
-
-
 def inner_updates(name, actor, **options):
     """What PPO has before its first inner update; with a rate of 1 a step is the gradient itself."""
     fields = {
@@ -55,7 +51,7 @@ def ascent(actor, inner, part=EVERY, *, penalised=True):
     moved = actor.parameters() - before
     actor.put(before)
     assert norm == pytest.approx(np.linalg.norm(moved))
-    return table_part(moved)
+    return mdp.table_part(moved)
 
 
 def variability(actor, inner):
@@ -160,7 +156,7 @@ def test_before_the_policy_moves_the_product_has_reinforces_variability_gradient
     actor = make(mdp.THETA, rate=1.0)
     gradient = variability(actor, inner_updates(name, actor))
     c = estimators.influence.coefficients(name, ALL.returns())
-    np.testing.assert_allclose(gradient, table_part(actor.gradient(ALL.batch, c[:, None])), atol=1e-12)
+    np.testing.assert_allclose(gradient, mdp.table_part(actor.gradient(ALL.batch, c[:, None])), atol=1e-12)
 
 
 @both
@@ -179,7 +175,7 @@ def test_after_the_policy_has_moved_it_is_the_gradient_of_the_weighted_value(nam
     of_a_law = estimators.influence.coefficients(name, returns, np.ones(ALL.batch.n))
     small = estimators.influence.coefficients(name, returns) - of_a_law
     rho = ALL.probabilities(MOVED) / old
-    added = table_part(actor.gradient(ALL.batch, (rho / rho.mean() * small)[:, None]))
+    added = mdp.table_part(actor.gradient(ALL.batch, (rho / rho.mean() * small)[:, None]))
     np.testing.assert_allclose(variability(actor, inner) - added, exact, atol=2e-6)
     assert np.abs(small).max() < 0.2 * np.abs(of_a_law).max()
 

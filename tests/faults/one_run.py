@@ -16,6 +16,7 @@ from steadyrl.runs.view import Quiet
 from tests.faults import LONG
 from tests.faults.disk import LEFT, Disk, Fails
 from tests.faults.protections import take_out
+from tests.helpers.run_folders import content
 from tests.runs import envs
 
 ENOUGH = 3
@@ -26,10 +27,6 @@ REASONS = (errno.ENOSPC, errno.EROFS, errno.EDQUOT) if LONG else (errno.ENOSPC,)
 
 def go(folder):
     train(out=folder, view=Quiet(), **WALK)
-
-
-def content(folder):
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.name != "lock"}
 
 
 def checkpoints(folder):

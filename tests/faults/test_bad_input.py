@@ -14,6 +14,7 @@ from steadyrl.runs.lock import locked
 from steadyrl.studies.study import FORMAT as STUDY_FORMAT
 from tests.faults import ROOT
 from tests.faults.small import MAZE, OPTIONS
+from tests.helpers.commands import outcomes_of
 
 FAULTY = "tests.faults.envs:Boxes-v0"
 SMALL = ["--hidden", "4", "--n", "1", "--updates", "4", "--checkpoint-every", "4", "--quiet"]
@@ -121,16 +122,8 @@ def answers(tmp_path_factory, trained):
         (at / "begun" / f"ckpt-{update}").unlink()
     (at / "later").mkdir()
     (at / "later" / "study.json").write_text(json.dumps({"format": STUDY_FORMAT + 1, "name": "x", "runs": []}))
-    return at, dict(zip(TABLE, run([[word.format(at=at) for word in row[0]] for row in TABLE.values()]), strict=True))
-
-
-def run(commands):
-    process = subprocess.run(
-        [sys.executable, "-m", "tests.runs.commands"],
-        input=json.dumps(commands), check=False, capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout)
+    commands = [[word.format(at=at) for word in row[0]] for row in TABLE.values()]
+    return at, dict(zip(TABLE, outcomes_of(commands), strict=True))
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -143,7 +136,7 @@ def test_bad_input_gets_its_line_and_its_exit_code(name, answers):
 
 def test_a_locked_run_is_refused_with_pid_and_host(unfinished):
     with locked(unfinished):
-        ((code, out, err),) = run([["train", *OPTIONS, "--out", str(unfinished)]])
+        ((code, out, err),) = outcomes_of([["train", *OPTIONS, "--out", str(unfinished)]])
     who = f"process {os.getpid()} on {socket.gethostname()}"
     message = f"error: {unfinished} is locked: {who} is at work in it: wait for it, or end it\n"
     assert (code, out, err) == (2, "", message)

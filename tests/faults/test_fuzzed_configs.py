@@ -166,7 +166,7 @@ def test_the_command_itself_ends_with_0_or_2_and_one_line(tmp_path):
         (tmp_path / f"{k}.toml").write_text("".join(f"{name} = {as_toml(x)}\n" for name, x in fields.items()))
         commands.append(["train", "--config", f"{tmp_path}/{k}.toml", "--out", f"{tmp_path}/run-{k}", "--quiet"])
     process = subprocess.run(
-        [sys.executable, "-m", "tests.runs.commands"],
+        [sys.executable, "-m", "tests.helpers.commands"],
         input=json.dumps(commands), check=False, capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
     assert process.returncode == 0, process.stderr

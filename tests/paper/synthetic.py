@@ -70,3 +70,8 @@ def row(claims, part):
     matches = [claim for claim in claims if part in claim.claim]
     assert len(matches) == 1, [claim.claim for claim in claims]
     return matches[0]
+
+
+def in_process(measure, tasks):
+    """Measures the cases of an experiment here, in place of processes."""
+    return map(measure, tasks)

@@ -11,6 +11,7 @@ from steadyrl.paper.gradients import bias, rows
 from steadyrl.paper.gradients import bias_report as report
 from steadyrl.paper.gradients.bias import EXPERIMENT, BiasCase
 from steadyrl.runs import BadInputError
+from tests.paper.synthetic import in_process
 
 TABLE = Path(__file__).parents[2] / "results" / "estimators" / "table.csv"
 
@@ -25,10 +26,6 @@ def small(budget=100, seeds=1, estimators=("influence", "jackknife", "paper")):
     return [
         BiasCase("exponential", 10, m, e, seed, budget) for m in measures for e in estimators for seed in range(seeds)
     ]
-
-
-def in_process(measure, tasks):
-    return map(measure, tasks)
 
 
 def test_bias_of_a_row_is_what_enumeration_says():

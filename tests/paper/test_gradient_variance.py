@@ -20,7 +20,7 @@ from steadyrl.runs import RunConfig, checkpoint, load, train
 from steadyrl.runs.config import config_hash
 from steadyrl.runs.view import Quiet
 from steadyrl.studies.study import study_from
-from tests.paper.synthetic import variance_rows
+from tests.paper.synthetic import in_process, variance_rows
 
 MEASURES = estimators.paper.MEASURES
 
@@ -145,10 +145,6 @@ FEW = Halts(early=(0, 5), batches=2)
 
 def small(seeds=2, updates=5, halts=FEW, **options):
     return variance.cases(seeds=seeds, updates=updates, halts=halts, **options)
-
-
-def in_process(measure, tasks):
-    return map(measure, tasks)
 
 
 def test_an_experiment_stopped_anywhere_ends_the_same(tmp_path):

@@ -15,6 +15,7 @@ from steadyrl.paper.gradients import bias, rows, variance
 from steadyrl.paper.gradients.variance import Halts
 from steadyrl.runs import BadInputError, RunFailedError
 from steadyrl.runs.lock import locked
+from tests.paper.synthetic import in_process
 
 HALTS = variance.EXPERIMENT, variance.cases(seeds=1, updates=2, estimators=["paper"], halts=Halts(2, (), 2))[:2]
 SAMPLES = (
@@ -22,10 +23,6 @@ SAMPLES = (
     [bias.BiasCase("exponential", 5, m, "influence", 0, 3) for m in ("variance", "gini_deviation")],
 )
 EXPERIMENTS = pytest.mark.parametrize(("experiment", "cases"), [HALTS, SAMPLES], ids=["variance", "bias"])
-
-
-def in_process(measure, tasks):
-    return map(measure, tasks)
 
 
 def finished(experiment, cases, out):

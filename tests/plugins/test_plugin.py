@@ -39,7 +39,7 @@ def python(*arguments, path, **options):
 
 def commands(lists, *path):
     """[exit code, output, errors] of each command line."""
-    process = python("-m", "tests.runs.commands", path=path, input=json.dumps(lists))
+    process = python("-m", "tests.helpers.commands", path=path, input=json.dumps(lists))
     assert process.returncode == 0, process.stderr
     return json.loads(process.stdout)
 

@@ -1,7 +1,5 @@
 """What a network sees observations through: a CNN for pictures, a module of the user's own."""
 
-from pathlib import Path
-
 import numpy as np
 import onnxruntime
 import pytest
@@ -19,6 +17,7 @@ from steadyrl.policies.onnx_export import export
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.runs import load, train
 from steadyrl.runs.view import Quiet
+from tests.helpers.run_folders import Impatient, content
 from tests.policies.own_modules import Corner, Wave
 
 PICTURE = Corner.observation_space
@@ -123,16 +122,6 @@ def test_values_of_pictures_are_learned_with_their_features():
 TINY = {"n": 4, "updates": 4, "checkpoint_every": 2, "hidden": (8,)}
 
 
-class Impatient(Quiet):
-    def updated(self, update, row, steps):
-        if update == 3:
-            raise Interrupted(2, "stopped")
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name != "lock"}
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -146,7 +135,7 @@ def content(folder: Path) -> dict[str, bytes]:
 def test_a_run_resumes_with_the_same_bytes_and_its_features_learn(fields, tmp_path):
     whole = train(out=tmp_path / "whole", view=Quiet(), **fields, **TINY)
     with pytest.raises(Interrupted):
-        train(out=tmp_path / "pieces", view=Impatient(), **fields, **TINY)
+        train(out=tmp_path / "pieces", view=Impatient(3), **fields, **TINY)
     train(out=tmp_path / "pieces", view=Quiet(), **fields, **TINY)
     assert content(tmp_path / "pieces") == content(tmp_path / "whole")
     again = load(tmp_path / "whole").policy

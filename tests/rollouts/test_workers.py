@@ -27,6 +27,7 @@ from steadyrl.rollouts.workers import _Ahead
 from steadyrl.runs import train
 from steadyrl.runs.view import Quiet
 from tests.ground.test_processes import children, running
+from tests.helpers.run_folders import content
 from tests.rollouts.faulty import Faulty, Lengths
 from tests.rollouts.test_collect import assert_same
 from tests.runs import envs
@@ -56,10 +57,6 @@ def test_a_batch_is_the_same_for_any_number_of_workers(many, at_once):
 
 def workers_of(pid: int) -> list[int]:
     return [child for child in children(pid) if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text()]
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name != "lock"}
 
 
 def test_a_run_has_the_same_bytes_for_any_number_of_workers(tmp_path, at_once):

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from steadyrl import algorithms
 from steadyrl.cli import main
 from steadyrl.runs import BadInputError, RunConfig, load, to_toml, train
 from steadyrl.runs.config import actor_options, algorithm_options, run_options
+from tests.helpers.commands import outcomes_of
 
 ROOT = Path(__file__).parents[2]
 MAZE = "steadyrl/Maze-v0"
@@ -171,7 +170,7 @@ def answers(tmp_path_factory):
     (at / "algorithm.toml").write_text(f'env = "{MAZE}"\nalgorithm = "pp0"\n')
     (at / "typo.toml").write_text(f'env = "{MAZE}"\nlamda = 1.0\nn = true\n')
     commands = [["train", MAZE, *SHORT, "--out", f"{at}/{name}"] for name in ("done", "bad")]
-    assert [code for code, _, _ in run(commands)] == [0, 0]
+    assert [code for code, _, _ in outcomes_of(commands)] == [0, 0]
     for name in ("done.json", "ckpt-4"):
         (at / "bad" / name).unlink()
     (at / "bad" / "ckpt-2").write_bytes((at / "bad" / "ckpt-2").read_bytes()[:-1])
@@ -180,16 +179,7 @@ def answers(tmp_path_factory):
         usual = [] if "--config" in command else [*zip(SHORT[0:6:2], SHORT[1:6:2], strict=True)]
         for option, value in [*usual, ("--out", f"{at}/run-{k}")]:
             command.extend([] if option in command else [option, value])
-    return at, dict(zip(TABLE, run(commands), strict=True))
-
-
-def run(commands):
-    process = subprocess.run(
-        [sys.executable, "-m", "tests.runs.commands"],
-        input=json.dumps(commands), check=False, capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout)
+    return at, dict(zip(TABLE, outcomes_of(commands), strict=True))
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -284,7 +274,7 @@ def test_evaluate_refuses_what_is_no_run_and_what_imports(tmp_path, capsys):
 
 def test_an_unbounded_action_space_is_a_warning_in_one_line(tmp_path):
     command = ["train", "tests.runs.envs:Pull-v0", "--hidden", "4", *SHORT, "--out", str(tmp_path / "run")]
-    ((code, out, err),) = run([command])
+    ((code, out, err),) = outcomes_of([command])
     assert (code, out) == (0, f"finished: {tmp_path}/run (4 updates)\n")
     assert err == (
         "warning: <TimeLimit<OrderEnforcing<Pull<Pull-v0>>>>: action_space Box(-inf, inf, (1,), float32) "
@@ -318,7 +308,7 @@ def test_keep_the_best_out_of_time_resume_end_early_and_evaluate_it(tmp_path, ca
 
 def test_a_warning_of_gymnasium_is_one_plain_line(tmp_path):
     command = ["train", "tests.runs.envs:Walk", *SHORT, "--out", str(tmp_path / "run")]
-    ((code, _, err),) = run([command])
+    ((code, _, err),) = outcomes_of([command])
     assert code == 0
     assert "warning: Using the latest versioned environment `Walk-v0` instead of the unversioned" in err
     assert "x1b" not in err

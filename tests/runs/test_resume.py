@@ -14,6 +14,7 @@ import pytest
 from steadyrl.rollouts import Collector
 from steadyrl.runs import Interrupted, RunConfig, load, loop, run, to_toml, train
 from steadyrl.runs.view import Quiet
+from tests.helpers.run_folders import Impatient, content
 from tests.runs import envs
 
 ROOT = Path(__file__).parents[2]
@@ -38,10 +39,6 @@ RUNS = {
 }  # fmt: skip
 
 
-def content(folder):
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.name != "lock"}
-
-
 @pytest.mark.parametrize("name", RUNS)
 def test_killed_at_random_moments_it_leaves_the_same_bytes(name, tmp_path):
     config, kills = RUNS[name]
@@ -55,17 +52,6 @@ def test_killed_at_random_moments_it_leaves_the_same_bytes(name, tmp_path):
     whole, killed = content(tmp_path / "whole"), content(tmp_path / "killed")
     assert {"run.json", "metrics.jsonl", f"ckpt-{config.updates}", "done.json"} < whole.keys()
     assert killed == whole
-
-
-class Impatient(Quiet):
-    """Stops the run after so many updates, as a power cut would."""
-
-    def __init__(self, after):
-        self.after = after
-
-    def updated(self, update, row, steps):
-        if update >= self.after:
-            raise Interrupted(signal.SIGINT, "enough")
 
 
 def in_pieces(folder, stops, **options):
