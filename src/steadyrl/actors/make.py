@@ -45,9 +45,16 @@ def make_actor(
     place: int = 0,
     module: str | None = None,
 ) -> Actor:
-    """An actor for these spaces; `place` makes a second and a third one begin with other weights.
+    """An actor for these spaces.
 
-    `module`, module:Class, is what the networks see observations through.
+    Args:
+        observation_space: Of the environment.
+        action_space: Likewise.
+        options: Of a table or of a network; they decide which of the two it is.
+        value_factor: The value's learning rate over the policy's, where the options have none.
+        seed: Of the initial weights.
+        place: Makes a second and a third actor of one run begin with other weights.
+        module: module:Class, what the networks see observations through.
     """
     size = table(observation_space, action_space)
     if isinstance(options, TableOptions) and size is not None:

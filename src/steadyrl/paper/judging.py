@@ -201,7 +201,19 @@ def about_measures(
     ranking: bool = False,
     premise: Callable[[str], Answer] = lambda _estimator: Answer(True),
 ) -> Question:
-    """A claim of some measures, others beside them for comparison."""
+    """A claim of some measures.
+
+    Args:
+        results: The study.
+        claim: In the paper's sense, with the numbers that decide it.
+        items: The measures that the claim is about.
+        answer: Is it so, with this estimator, of this measure?
+        works: Does the measure do what it should, with this estimator? For a claim of success the same function.
+        describe: What was measured in a cell.
+        beside: Measures that `describe` adds for comparison.
+        ranking: Is it about who is better?
+        premise: What must be so for the claim to mean anything.
+    """
     by_label = {label(measure): measure for measure in items}
     visible = [*items, *beside]
     return Question(

@@ -22,17 +22,17 @@ class Task:
     first: int
     n: int
     attempt: int
-    """At these episodes, from 1."""
+    """How often these episodes have been tried, with this time: from 1."""
     seed: int
     iteration: int
     policy: int
-    """Counts the policies: one that a worker does not have yet is in the shared memory."""
+    """The number of the policy. A worker that has another one reads this one from the shared memory."""
     sizes: tuple[int, ...]
-    """Of its pieces there."""
+    """Of the policy's pieces in the shared memory, in bytes."""
     environments: int
-    """Counts how often all environments were made anew."""
+    """How often all environments were made anew. A worker whose environments are older makes its own anew."""
     place: int
-    """Where the worker counts its steps; no other task that is being played has the same."""
+    """Where in the shared array the worker counts its steps; no other task that is being played has the same."""
 
 
 @runtime_checkable

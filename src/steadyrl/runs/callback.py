@@ -89,8 +89,8 @@ class Callbacks:
         return answers
 
     def _failed(self, name: str, reason: str) -> RunFailedError:
-        written = self.record.written
-        last = f"ckpt-{written} stays" if written else "there is no checkpoint yet"
+        update = self.record.last_checkpoint
+        last = f"ckpt-{update} stays" if update else "there is no checkpoint yet"
         return RunFailedError(f"update {self.record.update}, callback {name} {reason} ({last})")
 
 

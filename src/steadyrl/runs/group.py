@@ -28,7 +28,7 @@ class Group(Protocol):
         ...
 
     @property
-    def step(self) -> int:
+    def updates_at_once(self) -> int:
         """Updates that may be made without a look at what came of each."""
         ...
 
@@ -52,7 +52,7 @@ class Group(Protocol):
 class Single:
     """One run with any environment and any algorithm."""
 
-    step = 1
+    updates_at_once = 1
 
     def __init__(
         self, record: Record, learner: Algorithm, collector: Collector, callbacks: Sequence[Callback] = ()
@@ -82,12 +82,12 @@ class Single:
         record.logs |= evaluates
         if record.logs:
             row |= readings(batch) | (self._evaluate() if evaluates else {})
-        own = self.callbacks.updated(row)
+        of_callbacks = self.callbacks.updated(row)
         if record.over and not record.logs:  # a callback has ended it
             row |= readings(batch)
             record.logs = True
         if record.logs:
-            row |= own
+            row |= of_callbacks
             self._end_early(row)
         return [row]
 
@@ -128,7 +128,9 @@ class Single:
             raise self._failed(place, error) from error
 
     def _failed(self, place: str, error: Exception) -> RunFailedError:
-        last = f"ckpt-{self.record.written} stays" if self.record.written else "there is no checkpoint yet"
+        last = (
+            f"ckpt-{self.record.last_checkpoint} stays" if self.record.last_checkpoint else "there is no checkpoint yet"
+        )
         return RunFailedError(f"{place}, {error} ({last})")
 
     def _evaluate(self) -> dict[str, float]:

@@ -77,13 +77,13 @@ class _Loop:
         update = record.update
         until_log = config.log_every - update % config.log_every
         until_boundary = self.boundary - update % self.boundary
-        return min(self.group.step, until_log, until_boundary, config.updates - update)
+        return min(self.group.updates_at_once, until_log, until_boundary, config.updates - update)
 
     def _at_boundary(self, records: list[Record], pace: float) -> None:
         """Write checkpoints if it is time for them, and make the environments anew."""
         if records[0].update % self.boundary == 0:
             self.out_of_time = time.perf_counter() + pace * self.boundary > self.deadline
-            if records[0].due or self.out_of_time:
+            if records[0].checkpoint_due or self.out_of_time:
                 _write(records)
             self.group.renew()
 
@@ -93,12 +93,12 @@ class _Loop:
         if self.stop.number is None:
             return
         ahead = -record.update % self.boundary
-        if ahead == 0 and record.written < record.update:
+        if ahead == 0 and record.last_checkpoint < record.update:
             _write(records)
         elif ahead and ahead * pace < GRACE:
             return
         place = f"stopped at update {record.update} of {record.config.updates}"
-        raise Interrupted(self.stop.number, f"{place}: the same command resumes from update {record.written}")
+        raise Interrupted(self.stop.number, f"{place}: the same command resumes from update {record.last_checkpoint}")
 
 
 def _write(records: list[Record]) -> None:
@@ -109,7 +109,7 @@ def _write(records: list[Record]) -> None:
     else:
         with ThreadPoolExecutor(THREADS) as threads:
             list(threads.map(Record.write, records))
-    records[0].cost = time.perf_counter() - began
+    records[0].checkpoint_seconds = time.perf_counter() - began
 
 
 @contextmanager

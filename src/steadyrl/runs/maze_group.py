@@ -59,7 +59,7 @@ class MazeGroup:
         return [record for record in self._records if not record.over]
 
     @property
-    def step(self) -> int:
+    def updates_at_once(self) -> int:
         """One, if each update moves lam."""
         return 1 if self.config.constraint is not None else WITHOUT_A_LOOK
 

@@ -12,11 +12,11 @@ from steadyrl.runs.best import Best, reason_array, reason_in
 from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.config import RunConfig, config_hash
 
-SHARE: Final = 0.01
+CHECKPOINT_SHARE: Final = 0.01
 """Of the time that checkpoints may cost where their frequency is not given."""
-COST: Final = 0.02
+FIRST_COST: Final = 0.02
 """Seconds that a checkpoint is taken to cost before the first one."""
-ROOM: Final = 4
+CHECKPOINTS_OF_ROOM: Final = 4
 """Checkpoints that the disk must have room for."""
 
 
@@ -29,24 +29,25 @@ class Record:
         self.learner = learner
         self.path = path
         self.hash = config_hash(config)
-        self.update = self.episodes = self.steps = self.written = 0
+        self.update = self.episodes = self.steps = 0
+        self.last_checkpoint = 0  # the update of the last one on the disk
         self.diverged = False
         self.reason = ""
         self.best = Best()
         self.logs = False  # does the update that was just made belong in the metrics?
-        self.clock = time.perf_counter()
-        self.cost = COST
+        self.checkpoint_time = time.perf_counter()
+        self.checkpoint_seconds = FIRST_COST
         last = checkpoint.last_good(path, self.hash, lambda candidate: metrics.check_against(path, candidate))
         checkpoint.set_aside(path, last)
         if last is not None:
             restore(learner, last, str(path / last.name))
-            self.update = self.written = last.update
+            self.update = self.last_checkpoint = last.update
             self.episodes = last.episodes
             self.steps = last.steps
             self.diverged = last.diverged
             self.best.restore(last.state)
             self.reason = reason_in(last.state)
-        folder.reserve(path, ROOM * len(checkpoint.to_bytes(self._checkpoint(0, ""))))
+        folder.reserve(path, CHECKPOINTS_OF_ROOM * len(checkpoint.to_bytes(self._checkpoint(0, ""))))
         self.metrics = metrics.Metrics(path, 0 if last is None else last.metrics_bytes)
 
     @property
@@ -71,22 +72,24 @@ class Record:
         self.metrics.append({"update": self.update, "episodes": self.episodes, "steps": self.steps, **row})
 
     @property
-    def due(self) -> bool:
+    def checkpoint_due(self) -> bool:
         """Is it time for a checkpoint? Always where the config says how often; otherwise when its cost is small."""
         at_boundaries = self.config.checkpoint_every is not None
-        return at_boundaries or (time.perf_counter() - self.clock) * SHARE >= self.cost
+        return (
+            at_boundaries or (time.perf_counter() - self.checkpoint_time) * CHECKPOINT_SHARE >= self.checkpoint_seconds
+        )
 
     def write(self) -> None:
         """Write a checkpoint."""
         began = time.perf_counter()
         checkpoint.write(self.path, self._checkpoint(self.metrics.bytes, self.metrics.sync()))
-        self.written = self.update
-        self.clock = time.perf_counter()
-        self.cost = self.clock - began
+        self.last_checkpoint = self.update
+        self.checkpoint_time = time.perf_counter()
+        self.checkpoint_seconds = self.checkpoint_time - began
 
     def finish(self) -> folder.Done:
         """Write the last checkpoint and how the run ended."""
-        if self.written < self.update:
+        if self.last_checkpoint < self.update:
             self.write()
         status = "diverged" if self.diverged else "finished"
         folder.finish(self.path, status, self.update, self.reason)
