@@ -1,4 +1,4 @@
-"""`steadyrl watch`: an environment, or a trained policy in its environment, played and environment."""
+"""`steadyrl watch`: an environment, or a trained policy in its environment, played and filmed."""
 
 import sys
 from collections.abc import Callable, Iterator

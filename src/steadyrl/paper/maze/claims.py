@@ -158,7 +158,7 @@ def _fastest(results: StudyResults) -> Question:
 
     claim = (
         f"Maze: of these four, {label(FASTEST)} learns slightly faster (in most seeds sooner than each of the others "
-        f"until the risk-averse rate stays at {REACHED:g}; visible are medians of episodes)"
+        f"until the risk-averse rate stays at {REACHED:g}; shown are medians of episodes)"
     )
     return Question(
         claim,
