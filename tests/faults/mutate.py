@@ -96,9 +96,9 @@ MUTATIONS = [
         "if not any(",
         f"{HOSTILE} -k headers",
     ),
-    Mutation("a checkpoint's name", "runs/checkpoint.py", "if found.name != path.name:", "if False:", CHECKPOINT),
+    Mutation("a checkpoint's name", "runs/checkpoint.py", "if checkpoint.name != path.name:", "if False:", CHECKPOINT),
     Mutation(
-        "a checkpoint's run", "runs/checkpoint.py", "if found.config_hash != config_hash:", "if False:", CHECKPOINT
+        "a checkpoint's run", "runs/checkpoint.py", "if checkpoint.config_hash != config_hash:", "if False:", CHECKPOINT
     ),
     Mutation(
         "the last two are kept", "runs/checkpoint.py", "KEPT: Final = 2", "KEPT: Final = 1", f"{FOLDER} {CHECKPOINT}"
@@ -163,7 +163,7 @@ MUTATIONS = [
     Mutation(
         "what a kill left is removed",
         "runs/lock.py",
-        "                left.unlink()\n",
+        "                leftover.unlink()\n",
         "                pass\n",
         FOLDER,
     ),
@@ -189,7 +189,11 @@ MUTATIONS = [
         FOLDER,
     ),
     Mutation(
-        "digests of a finished run", "runs/folder.py", "if found.get(name) != expected.get(name):", "if False:", FOLDER
+        "digests of a finished run",
+        "runs/folder.py",
+        "if digests.get(name) != expected.get(name):",
+        "if False:",
+        FOLDER,
     ),
     Mutation(
         "status of a finished run",

@@ -11,6 +11,7 @@ from steadyrl.ground.errors import DiskError, LockedError
 from steadyrl.runs import checkpoint, lock, metrics, train
 from steadyrl.runs.config import config_hash
 from steadyrl.runs.view import Quiet
+from tests.faults import mutate
 from tests.faults.disk import LOST, Disk
 from tests.runs import envs
 
@@ -91,3 +92,9 @@ def inherits(folder, inherited):
 def test_a_lock_is_not_inherited_by_children(tmp_path):
     assert not inherits(tmp_path.resolve() / "run", inherited=False)
     assert inherits(tmp_path.resolve() / "control", inherited=True)
+
+
+def test_every_protection_that_is_taken_out_is_in_the_sources_once():
+    sources = mutate.ROOT / "src" / "steadyrl"  # not the copy that one of them was taken out of
+    for mutation in mutate.MUTATIONS:
+        assert (sources / mutation.file).read_text(encoding="utf-8").count(mutation.old) == 1, mutation.name
