@@ -2,7 +2,8 @@
 
     python results/collect.py out/maze [out/maze-best ...]
 
-Copies results/cells.csv, results/claims.md and figures/*.png into results/<the study's name>/ and writes its README.md.
+Copies results/cells.csv, what there is of other small tables (claims.md, differences.md) and figures/*.png into
+results/<the study's name>/ and writes its README.md.
 """
 
 import json
@@ -11,7 +12,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TABLES = ("cells.csv", "claims.md")
+TABLES = ("cells.csv", "claims.md", "differences.md")
 
 
 def collect(study: Path) -> None:

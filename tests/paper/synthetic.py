@@ -8,12 +8,13 @@ import numpy as np
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.paper.gradients.variance import Halts, VarianceRow
+from steadyrl.paper.judging import BY_RETURN
 from steadyrl.paper.presets import preset
 from steadyrl.studies.results import RISK_NEUTRAL, RunResult, StudyResults
 from steadyrl.studies.study import study_from
 
 ROWS = 20
-VARIED = ("measure", "estimator", "env_options.noise", "lam", "policy_rate", "updates")
+VARIED = ("measure", "estimator", "mean_part", "env_options.noise", "lam", "policy_rate", "updates", "penalty_baseline")
 FINE = {"rate": 1.0, "after": 0.25, "timeout": 0.0, "short": 0.0, "return": -13.0, "length": 12.0, "wobble": 0.0}
 """Risk-averse from a quarter of the training on, in every seed."""
 
@@ -30,7 +31,7 @@ def run_of(config, number, status="finished", **numbers):
     update = np.arange(1, ROWS + 1) * (config.updates / ROWS)
     rate = np.where(np.arange(ROWS) >= metrics["after"] * ROWS, metrics["rate"], 0.0)
     rate = rate + metrics["wobble"] * np.where(np.arange(ROWS) >= ROWS // 2, (-1.0) ** np.arange(ROWS), 0.0)
-    columns = {"update": update, "episodes": config.n * update, "risk_averse": rate}
+    columns = {"update": update, "episodes": config.n * update, "steps": 12 * config.n * update, "risk_averse": rate}
     labels = {"path.timeout": "timeout", "path.short": "short", "return": "return", "length": "length"}
     columns |= {name: np.full(ROWS, metrics[key]) for name, key in labels.items()}
     settings = {**config.to_dict(), "env_options.noise": config.env_options.get("noise")}
@@ -40,11 +41,15 @@ def run_of(config, number, status="finished", **numbers):
 
 
 def study(name, changes=(), *, seeds=10, quick=False, estimators=None, folder="nowhere/study", keep=None):
-    """All runs of a study: fine, but for the changes, (fields of a run, what its numbers are) each."""
+    """All runs of a study: fine, but for the changes, (fields of a run, what its numbers are) each.
+
+    The other reading of the paper's estimator is spoken of by its name, "paper, return".
+    """
     runs = []
     for config in configs(name, seeds, quick, estimators):
         fields = {**config.to_dict(), "noise": config.env_options.get("noise")}
         fields["measure"] = RISK_NEUTRAL if config.lam == 0 else config.measure
+        fields["estimator"] = BY_RETURN if fields.get("mean_part") == "return" else config.estimator
         numbers = {}
         for which, own in changes:
             if all(fields[key] in (value if isinstance(value, tuple) else (value,)) for key, value in which.items()):

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from steadyrl.estimators.paper import MEASURES
-from steadyrl.paper.gradients.claims import gradients
-from steadyrl.paper.judging import ESTIMATOR, MEASURE, NEITHER, UNKNOWN, WORSE
+from steadyrl.paper.gradients.claims import LOW, gradients
+from steadyrl.paper.judging import BY_RETURN, ESTIMATOR, MEASURE, NEITHER, SPLIT, UNKNOWN, WORSE
 from tests.paper.synthetic import row, variance_rows
 
 GRADIENTS = dict.fromkeys(MEASURES, 100.0) | {"variance": 1e6, "semi_variance": 1e5}
@@ -65,6 +65,20 @@ def test_one_halt_that_is_off_the_scale_decides_nothing():
 
 def test_without_ours_nobody_knows_whose_fault_it_is():
     cells = [cell for cell in gradients_of({"paper": GRADIENTS, "influence": GRADIENTS}) if cell.estimator == "paper"]
-    claim = row(gradients(cells), "far above")
-    assert (claim.holds, claim.blame) == ("yes", UNKNOWN)
-    assert "ur estimator" not in claim.measured
+    found = row(gradients(cells), "far above")
+    assert (found.holds, found.blame) == ("yes", UNKNOWN)
+    assert "ur estimator" not in found.measured
+
+
+def test_one_reading_decides_and_the_other_is_shown():
+    cells = gradients_of({"paper": GRADIENTS, "influence": GRADIENTS})
+    other = [
+        replace(cell, estimator=BY_RETURN, variance=[0.5 if cell.measure in LOW else 1.0] * len(cell.at))
+        for cell in cells
+        if cell.estimator == "paper" and cell.measure in SPLIT
+    ]
+    far, low = (row(gradients([*cells, *other]), part) for part in ("far above", "are low"))
+    assert (far.holds, far.other) == ("yes", "no")
+    assert (low.holds, low.other) == ("no", "yes")
+    assert "By the other reading:" in far.measured
+    assert {claim.other for claim in gradients(cells)} == {""}

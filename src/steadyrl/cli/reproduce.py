@@ -18,6 +18,7 @@ NAMES: Final = (
     "maze-readings",
     "sensitivity",
     "maze-best",
+    "maze-best-paper",
     "maze-search",
     "maze-windows",
     "maze-lam",
@@ -45,8 +46,8 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
         help="maze, lunarlander, pendulum, cheetah: the paper's training; sensitivity: learning rates and lambdas; "
         "gradient-variance: of each measure while it learns; estimators: bias and variance against exact gradients; "
         "maze-goal: how much the goal's reward matters; maze-readings: the estimators as they can be read; "
-        "lunarlander-sweep: what the authors may have done; maze-best, maze-search, maze-windows, maze-lam, "
-        "maze-steadiness, baselines, baselines-lunarlander: beyond the paper; or all",
+        "lunarlander-sweep: what the authors may have done; maze-best, maze-best-paper, maze-search, maze-windows, "
+        "maze-lam, maze-steadiness, baselines, baselines-lunarlander: beyond the paper; or all",
     )
     parser.option("out", "where to write (default: out/ and the study's name)", Path)
     add_size(parser)
@@ -93,6 +94,7 @@ def _grid(name: str, study: "Grid", out: Path, options: dict[str, Any], workers:
     from steadyrl.cli.study import run_study
     from steadyrl.cli.train import plain_warnings
     from steadyrl.ground.errors import BadInputError, RunError
+    from steadyrl.ground.files import on_disk, write_atomically
     from steadyrl.paper.presets import preset
     from steadyrl.paper.studies import RECONSTRUCTION
     from steadyrl.report.claims import markdown
@@ -118,8 +120,12 @@ def _grid(name: str, study: "Grid", out: Path, options: dict[str, Any], workers:
             maps=True,
             claims=claims,
             remark=RECONSTRUCTION,
-            figures={key: draw() for key, draw in study.figures.items()},
+            figures={key: draw(results) for key, draw in study.figures.items()},
         )
+    for file, table in study.tables.items():
+        paths.append(out / "results" / file)
+        with on_disk(out):
+            write_atomically(paths[-1], table(results).encode())
     _say(markdown(claims, results.title or name, RECONSTRUCTION) if claims else "", paths)
     if failed is not None:
         raise failed

@@ -2,8 +2,9 @@
 
 A claim about several things (noises, measures) holds if it holds for each of them, partly if for some and not for
 others; every answer is one of `steadyrl.paper.evidence`, by the seeds. It is judged with the paper's estimator, which
-is what the paper ran. Ours, in the same cells, says whether a failure is the estimator's. A run that diverged has
-failed: its rate is 0, its return the worst of the study.
+is what the paper ran; of the two readings of that estimator the one that is kinder to the paper decides, and what would
+follow from the other is shown beside it. Ours, in the same cells, says whether a failure is the estimator's. A run that
+diverged has failed: its rate is 0, its return the worst of the study.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +21,12 @@ from steadyrl.studies.results import Cell, StudyResults
 from steadyrl.studies.study import study_from
 
 PAPER: Final = "paper"
+"""The paper's estimator, the gradient of the mean within it being Algorithm 1's own (`mean_part = "reinforce"`)."""
+BY_RETURN: Final = "paper, return"
+"""The other reading of it: the return times the score (`mean_part = "return"`)."""
 OURS: Final = "influence"
+SPLIT: Final = ("variance", "mean_deviation", "semi_variance", "standard_deviation", "semi_standard_deviation")
+"""The measures whose estimators in the paper need the gradient of the mean, so that there are two readings."""
 STEADY: Final = ("cvar_deviation", "gini_deviation", "mean_deviation", "semi_standard_deviation")
 """The four that the paper recommends."""
 QUADRATIC: Final = ("variance", "semi_variance")
@@ -72,17 +78,36 @@ def judge(results: StudyResults, question: Question) -> Claim:
     if lack:
         return Claim(question.claim, lack, UNTESTED)
     ours = not lacking(results, question.cells(OURS))
-    measured = question.describe(PAPER) + (f". With our estimator: {question.describe(OURS)}" if ours else "")
-    premise = question.premise(PAPER)
-    if premise.holds is not True:
-        return Claim(question.claim, measured, "cannot be judged" if premise.holds is False else "not decided")
-    answers = {item: question.answer(PAPER, item) for item in question.items}
+    other = _other(results, question)
+    measured = question.describe(PAPER)
+    measured += f". By the other reading: {question.describe(BY_RETURN)}" if other else ""
+    measured += f". With our estimator: {question.describe(OURS)}" if ours else ""
+    holds, answers = _answered(question, PAPER)
+    if not answers:
+        return Claim(question.claim, measured, holds, other=other)
     at_issue = [item for item in question.items if not (question.ranking and answers[item].holds)]
     works: list[Works] = [
         (x, question.works(PAPER, x).holds, question.works(OURS, x).holds if ours else None) for x in at_issue
     ]
     whose = blame(works, of=len(answers), remark=question.remark)
-    return Claim(question.claim, measured + seeds_text(answers), verdict(answers.values()), whose)
+    return Claim(question.claim, measured + seeds_text(answers), holds, whose, other)
+
+
+def _answered(question: Question, estimator: str) -> tuple[str, dict[str, Answer]]:
+    """The verdict, and what is so of each item; of none if the premise fails."""
+    premise = question.premise(estimator)
+    if premise.holds is not True:
+        return "cannot be judged" if premise.holds is False else "not decided", {}
+    answers = {item: question.answer(estimator, item) for item in question.items}
+    return verdict(answers.values()), answers
+
+
+def _other(results: StudyResults, question: Question) -> str:
+    """The verdict by the other reading; empty if that was not run, or if there is but one."""
+    cells = question.cells(BY_RETURN)
+    if cells == question.cells(PAPER) or lacking(results, cells):
+        return ""
+    return _answered(question, BY_RETURN)[0]
 
 
 def judged(questions: Callable[[StudyResults], list[Question]]) -> Callable[[StudyResults], list[Claim]]:
@@ -174,12 +199,20 @@ def find(results: StudyResults, estimator: str | None, **settings_of_cell: Any) 
     """The first cell with these settings, `noise` being that of the environment; any estimator if None."""
     fields = {"env_options.noise" if name == "noise" else name: value for name, value in settings_of_cell.items()}
     if estimator is not None:
-        fields["estimator"] = estimator
+        fields |= estimator_fields(estimator, settings_of_cell.get("measure"))
     for cell in results.cells:
         settings = cell.runs[0].settings
         if all(settings.get(name) == value for name, value in fields.items()):
             return cell
     return None
+
+
+def estimator_fields(estimator: str, measure: str | None) -> dict[str, str]:
+    """The fields of a run with an estimator, or with a reading of the paper's, which only some measures have."""
+    if estimator not in (PAPER, BY_RETURN):
+        return {"estimator": estimator}
+    by_return = estimator == BY_RETURN and measure in SPLIT
+    return {"estimator": PAPER, "mean_part": "return" if by_return else "reinforce"}
 
 
 def require(cell: Cell | None) -> Cell:

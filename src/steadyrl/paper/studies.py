@@ -13,8 +13,10 @@ from steadyrl.paper.gradients import bias, bias_report, variance, variance_repor
 from steadyrl.paper.gradients.rows import Experiment
 from steadyrl.paper.judging import judged
 from steadyrl.paper.lunarlander.claims import lunarlander
+from steadyrl.paper.lunarlander.figure import differences, over_the_authors
 from steadyrl.paper.maze.best import best
 from steadyrl.paper.maze.claims import maze
+from steadyrl.paper.maze.search import search
 from steadyrl.paper.pendulum.claims import pendulum
 from steadyrl.paper.sensitivity.claims import sensitivity
 from steadyrl.report.claims import Claim
@@ -22,8 +24,10 @@ from steadyrl.studies.results import StudyResults
 
 RECONSTRUCTION: Final = (
     "All of this is under our reconstruction of the domains: the paper leaves out some of their details. Claims are "
-    "judged with the paper's estimator; ours, in the same cells, says whether a failure is the measure's or the "
-    "estimator's."
+    "judged with the paper's estimator. Where it needs the gradient of the mean it can be read in two ways: by "
+    "Algorithm 1's own estimator, which is kinder to the paper and decides, or by the return times the score, the "
+    "other reading. The mean-median deviation is the mended one: in print it counts a return equal to the median twice "
+    "and never works. Our estimator, in the same cells, says whether a failure is the measure's or the estimator's."
 )
 """What readers of the claims must know."""
 
@@ -37,8 +41,10 @@ class Grid:
     """A study of runs, from the preset of its name."""
 
     claims: Callable[[StudyResults], list[Claim]] = _nothing
-    figures: Mapping[str, Callable[[], Figure]] = field(default_factory=dict)
+    figures: Mapping[str, Callable[[StudyResults], Figure]] = field(default_factory=dict)
     """Beside those that every study has."""
+    tables: Mapping[str, Callable[[StudyResults], str]] = field(default_factory=dict)
+    """In Markdown, by the name of their file."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +65,13 @@ STUDIES: Final[Mapping[str, Grid | Gradients]] = {
     "maze-readings": Grid(),
     "sensitivity": Grid(judged(sensitivity)),
     "maze-best": Grid(best),
-    "maze-search": Grid(),
+    "maze-best-paper": Grid(best),
+    "maze-search": Grid(search),
     "maze-windows": Grid(),
     "maze-lam": Grid(),
     "maze-steadiness": Grid(),
-    "baselines": Grid(figures={"per_step": lambda: draw(argue())}),
-    "lunarlander": Grid(judged(lunarlander)),
+    "baselines": Grid(figures={"per_step": lambda _: draw(argue())}),
+    "lunarlander": Grid(judged(lunarlander), {"authors": over_the_authors}, {"differences.md": differences}),
     "lunarlander-sweep": Grid(),
     "pendulum": Grid(judged(pendulum)),
     "cheetah": Grid(judged(cheetah)),

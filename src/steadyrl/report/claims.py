@@ -9,6 +9,7 @@ from typing import Final
 from steadyrl.ground.files import on_disk, write_atomically
 
 FILES: Final = ("claims.json", "claims.md")
+COLUMNS: Final = ("claim", "measured", "holds", "by the other reading", "whose failure")
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Claim:
     """yes, no, partly, not decided, cannot be judged, or not tested."""
     blame: str = ""
     """For a failure: whose is it?"""
+    other: str = ""
+    """What would hold by another reading of what was claimed, if there is one."""
 
 
 def write_claims(claims: Sequence[Claim], folder: Path, title: str, remark: str = "") -> list[Path]:
@@ -39,9 +42,9 @@ def write_claims(claims: Sequence[Claim], folder: Path, title: str, remark: str 
 
 def markdown(claims: Sequence[Claim], title: str, remark: str = "") -> str:
     """The table as Markdown."""
-    rows = [[claim.claim, claim.measured, claim.holds, claim.blame] for claim in claims]
+    rows = [[claim.claim, claim.measured, claim.holds, claim.other, claim.blame] for claim in claims]
     lines = [f"# {title}: what is claimed, and what holds", "", *([remark, ""] if remark else [])]
-    lines += [_line(["claim", "measured", "holds", "whose failure"]), "|---|---|---|---|", *map(_line, rows)]
+    lines += [_line(COLUMNS), "|---|---|---|---|---|", *map(_line, rows)]
     return "\n".join(lines) + "\n"
 
 

@@ -11,7 +11,18 @@ from steadyrl.estimators.paper import MEASURES
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
 from steadyrl.paper.evidence import Answer, Scores, every, higher, negated
 from steadyrl.paper.gradients.variance import Halts, VarianceRow
-from steadyrl.paper.judging import OURS, PAPER, QUADRATIC, UNTESTED, blame, planned, seeds_text, verdict
+from steadyrl.paper.judging import (
+    BY_RETURN,
+    OURS,
+    PAPER,
+    QUADRATIC,
+    SPLIT,
+    UNTESTED,
+    blame,
+    planned,
+    seeds_text,
+    verdict,
+)
 from steadyrl.paper.seeds import label
 from steadyrl.report.claims import Claim
 
@@ -34,7 +45,7 @@ Judgement = Callable[[Seeds, str], Answer]
 
 def gradients(rows: Sequence[VarianceRow]) -> list[Claim]:
     """Claims about the experiment `gradient-variance`."""
-    by = {e: {m: [c for c in rows if (c.estimator, c.measure) == (e, m)] for m in MEASURES} for e in (PAPER, OURS)}
+    by = {e: {m: _rows(rows, e, m) for m in MEASURES} for e in (PAPER, BY_RETURN, OURS)}
     reasons = {estimator: _lacking(groups) for estimator, groups in by.items()}
     if reasons[PAPER]:
         return [Claim(text, reasons[PAPER], UNTESTED) for text in (_far_text(), _first_text(), _low_text())]
@@ -70,8 +81,16 @@ def _claim(
     each = zip(map(label, items), works[PAPER], works.get(OURS, [None] * len(items)), strict=True)
     culprit = blame([one for one in each if fails or not one[1]], of=len(items))
     measured = _describe(numbers[PAPER])
+    measured += f". By the other reading: {_describe(numbers[BY_RETURN])}" if BY_RETURN in numbers else ""
     measured += f". With our estimator: {_describe(numbers[OURS])}" if OURS in numbers else ""
-    return Claim(text, measured + seeds_text(answers[PAPER]), verdict(answers[PAPER].values()), culprit)
+    other = verdict(answers[BY_RETURN].values()) if BY_RETURN in answers else ""
+    return Claim(text, measured + seeds_text(answers[PAPER]), verdict(answers[PAPER].values()), culprit, other)
+
+
+def _rows(rows: Sequence[VarianceRow], estimator: str, measure: str) -> list[VarianceRow]:
+    """Those of a measure; by the other reading those of the one it has, if it has but one."""
+    name = PAPER if estimator == BY_RETURN and measure not in SPLIT else estimator
+    return [row for row in rows if (row.estimator, row.measure) == (name, measure)]
 
 
 def _far(own: Seeds, item: str) -> Answer:

@@ -23,7 +23,7 @@ from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.paper.gradients.rows import Experiment, Settings
 from steadyrl.paper.gradients.variability import variability_gradients
-from steadyrl.paper.judging import OURS, PAPER, planned
+from steadyrl.paper.judging import BY_RETURN, OURS, PAPER, SPLIT, estimator_fields, planned
 from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.returns import reward_to_go
 from steadyrl.runs.build import make_learner, maker
@@ -78,6 +78,7 @@ class VarianceRow:
 
     measure: str
     estimator: str
+    """Or a reading of the paper's."""
     seed: int
     updates: int
     lam: float
@@ -103,12 +104,15 @@ def cases(
     estimators: Iterable[str] | None = None,
     halts: Halts | None = None,
 ) -> list[VarianceCase]:
-    """The paper's settings of the Maze under Gaussian noise (tab:maze_param), with the paper's estimators and ours."""
-    names = (PAPER, OURS) if estimators is None else tuple(estimators)
-    ones = [c for c in planned("maze") if c.lam and c.env_options["noise"] == "gaussian" and c.estimator == PAPER]
+    """The paper's settings of the Maze under Gaussian noise (tab:maze_param), by both readings of it and by ours."""
+    names = (PAPER, BY_RETURN, OURS) if estimators is None else tuple(estimators)
+    ones = {c.measure: c for c in planned("maze") if c.lam and c.env_options["noise"] == "gaussian"}
     configs = []
-    for one, estimator in product(ones, names):
-        fields = one.to_dict() | {"estimator": estimator, "updates": updates or (QUICK if quick else one.updates)}
+    for one, name in product(ones.values(), names):
+        if name == BY_RETURN and one.measure not in SPLIT:  # they have one reading
+            continue
+        fields = one.to_dict() | {"mean_part": "reinforce"} | estimator_fields(name, one.measure)
+        fields["updates"] = updates or (QUICK if quick else one.updates)
         configs += [config_from(fields | {"seed": seed}) for seed in range(seeds or (3 if quick else 10))]
     return [VarianceCase(config, halts or Halts()) for config in configs]
 
@@ -133,9 +137,11 @@ def measure(task: Sequence[VarianceCase]) -> list[VarianceRow]:
 
 def settings(case: VarianceCase) -> Settings:
     """What a row says of its run."""
-    fields = {name: getattr(case.config, name) for name in ("measure", "estimator", "seed", "updates", "lam")}
-    hashed = config_hash(case.config)
-    return {**fields, "batches": case.halts.batches, "config": hashed, "at": case.halts.at(case.config.updates)}
+    config = case.config
+    fields = {name: getattr(config, name) for name in ("measure", "seed", "updates", "lam")}
+    fields["estimator"] = BY_RETURN if config.mean_part == "return" else config.estimator
+    hashed = config_hash(config)
+    return {**fields, "batches": case.halts.batches, "config": hashed, "at": case.halts.at(config.updates)}
 
 
 def watched(configs: Sequence[RunConfig], halts: Halts) -> Float[Array, "runs 4 halts"]:

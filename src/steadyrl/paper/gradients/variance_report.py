@@ -16,7 +16,7 @@ from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.paper.gradients.claims import FIRST_HIGH, gradients
 from steadyrl.paper.gradients.variance import VarianceRow
-from steadyrl.paper.judging import QUADRATIC
+from steadyrl.paper.judging import BY_RETURN, OURS, PAPER, QUADRATIC
 from steadyrl.report import _style
 from steadyrl.report._curves import add_legend
 from steadyrl.report.claims import markdown, write_claims
@@ -28,7 +28,12 @@ HIGH: Final = (*QUADRATIC, *FIRST_HIGH)
 BEGINNING: Final = 100
 """Updates shown of the start."""
 COLUMNS: Final = ("variance", "variance_error", "scaled_variance", "gradient_norm", "risk_averse", "timeout")
-NAMES: Final = {"paper": "the paper's estimator", "influence": "ours (influence)", "jackknife": "jackknife"}
+NAMES: Final = {
+    PAPER: "the paper's estimator",
+    BY_RETURN: "the paper's, by the other reading",
+    OURS: "ours (influence)",
+    "jackknife": "jackknife",
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from typing import Final
 
 from steadyrl.paper.evidence import Answer, every, higher, more_than, near, negated
 from steadyrl.paper.judging import QUADRATIC, RISK_AVERSE, STEADY, UNCLEAR, Question, about_measures, cell_of
+from steadyrl.paper.lunarlander.authors import CURVES, RATE_ERROR, RETURN_ERROR
 from steadyrl.paper.seeds import (
     episodes_text,
     label,
@@ -24,32 +25,14 @@ from steadyrl.studies.results import Cell, StudyResults
 FAILING: Final = ("mean_median_deviation", "standard_deviation")
 HIGHER: Final = ("cvar_deviation", "mean_deviation")
 LOWER: Final = ("gini_deviation", "semi_standard_deviation")
-RETURN_ERROR: Final = 5.0
-RATE_ERROR: Final = 0.02
-"""How exactly the figure could be read."""
 SAME_TIME: Final = 0.25
 """A time is the figure's if it is within this share of it."""
 
-FIGURE_RETURNS: Final = {
-    "cvar_deviation": 280.0, "mean_deviation": 280.0, "semi_standard_deviation": 279.0, "gini_deviation": 277.0,
-    "inter_quantile_range": 250.0, "mean_median_deviation": 260.0, "standard_deviation": 215.0,
-    "semi_variance": -112.0, "variance": -123.0,
-}  # fmt: skip
-FIGURE_RATES: Final = {
-    "cvar_deviation": 0.93, "mean_deviation": 0.91, "semi_standard_deviation": 0.87, "gini_deviation": 0.79,
-    "inter_quantile_range": 0.74, "mean_median_deviation": 0.56, "standard_deviation": 0.41,
-    "semi_variance": 0.0, "variance": 0.0,
-}  # fmt: skip
-"""The undiscounted return and the left-landing rate at the end (fig:ll_ret_rate)."""
-FIGURE_RETURN_100: Final = {
-    "cvar_deviation": 12e3, "mean_deviation": 10.5e3, "semi_standard_deviation": 11.5e3, "gini_deviation": 9.5e3,
-    "inter_quantile_range": 16e3, "mean_median_deviation": 8e3, "standard_deviation": 14.5e3,
-}  # fmt: skip
-FIGURE_RATE_HALF: Final = {
-    "cvar_deviation": 42e3, "mean_deviation": 35e3, "semi_standard_deviation": 34e3, "gini_deviation": 31e3,
-    "inter_quantile_range": 70e3, "mean_median_deviation": 62e3, "standard_deviation": 107e3,
-}  # fmt: skip
-"""Episodes until a return of 100 and a rate of one half."""
+FIGURE_RETURNS: Final = {measure: curve.final_return for measure, curve in CURVES.items()}
+FIGURE_RATES: Final = {measure: curve.final_rate for measure, curve in CURVES.items()}
+FIGURE_RETURN_100: Final = {measure: curve.returns[100] for measure, curve in CURVES.items() if 100 in curve.returns}
+FIGURE_RATE_HALF: Final = {measure: curve.rates[0.5] for measure, curve in CURVES.items() if 0.5 in curve.rates}
+"""What the authors' figure has, as questions ask for it."""
 
 Compared = Callable[[str, str], Answer]
 

@@ -123,7 +123,7 @@ def _weaker(results: StudyResults, remark: Remark, measure: str, noises: Sequenc
     claim = (
         f"Maze: {label(measure)} is weaker on {' and '.join(map(noise_label, noises))} than on Gaussian, where it "
         f"works (final risk-averse rate lower by {WEAKER:g}, or {SLOWER:g} times the episodes until it stays at "
-        f"{REACHED:g}, weighted with the learning rate, which the paper lowers for some noises)"
+        f"{REACHED:g}, as they are, though the paper lowers the learning rate for some noises)"
     )
     return Question(
         claim,

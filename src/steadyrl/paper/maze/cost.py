@@ -5,7 +5,7 @@ from typing import Final
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.paper.evidence import Answer, every, higher, negated
-from steadyrl.paper.judging import OURS, PAPER, Question, find, require
+from steadyrl.paper.judging import BY_RETURN, OURS, PAPER, Question, find, require
 from steadyrl.paper.maze.words import NOISES, long_way, noise_label
 from steadyrl.paper.seeds import ended_runs, label, mean, scores
 from steadyrl.studies.results import RISK_NEUTRAL, Cell, StudyResults
@@ -19,6 +19,8 @@ LIMIT = 100
 GAMMA: Final = 0.999
 GOAL: Final = 10.0
 """What the move into the goal pays, if the runs do not say."""
+
+ESTIMATORS: Final = (PAPER, BY_RETURN, OURS)
 
 Key = tuple[str, str]
 """Measure and noise."""
@@ -37,12 +39,16 @@ def arriving(moves: int, goal: float) -> float:
 def cost(results: StudyResults) -> Question:
     """Judged from all cells that take the long way with the paper's estimator; without any it cannot be judged."""
     keys = [(measure, noise) for measure in MEASURES for noise in NOISES]
-    cells = {e: {key: find(results, e, measure=key[0], noise=key[1]) for key in keys} for e in (PAPER, OURS)}
+    cells = {e: {key: find(results, e, measure=key[0], noise=key[1]) for key in keys} for e in ESTIMATORS}
     neutral = [cell for noise in NOISES if (cell := find(results, None, measure=RISK_NEUTRAL, noise=noise)) is not None]
     ways = {_name(key): key for key, cell in cells[PAPER].items() if _arrives(cell)}
     goal = _goal(results)
     base = {noise: _base(results, noise, goal) for noise in NOISES}
     cheap = partial(_cheap, results, cells, ways, base)
+
+    def answer(estimator: str, name: str) -> Answer:
+        """What does not arrive by the other reading has no cost to speak of."""
+        return cheap(estimator, name) if _arrives(cells[estimator][ways[name]]) else Answer(True)
 
     def describe(estimator: str) -> str:
         arrived = {
@@ -64,7 +70,7 @@ def cost(results: StudyResults) -> Question:
         f"{arriving(LONG, goal):.1f})",
         list(ways),
         cells=lambda estimator: [*cells[estimator].values(), *neutral],
-        answer=cheap,
+        answer=answer,
         works=lambda estimator, name: every([long_way(require(cells[estimator][ways[name]])), cheap(estimator, name)]),
         describe=describe,
         premise=lambda _estimator: Answer(bool(ways)),

@@ -25,7 +25,7 @@ MOST_SEEDS: Final = f"more than two of three seeds end with a risk-averse rate o
 WEAKER: Final = 0.05
 """A final rate that is lower by this is weaker; so is one that is learned so much slower:"""
 SLOWER: Final = 1.5
-"""times the episodes, weighted with the learning rate, which the paper lowers for some noises."""
+"""times the episodes, as they are in the paper's figures, though it lowers the learning rate for some noises."""
 WORTH_TELLING: Final = 0.05
 """Rates of short ways and time-outs from which on they are mentioned."""
 TRAPPED: Final = 0.9
@@ -40,11 +40,7 @@ def long_way(cell: Cell) -> Answer:
 def weaker(results: StudyResults, cell: Cell, reference: Cell) -> Answer:
     """Is a cell weaker than another one: a lower rate, or learned more slowly?"""
     lower = higher(rates(results, reference), rates(results, cell), WEAKER)
-    return either([lower, slower(_learning(cell), _learning(reference), SLOWER)])
-
-
-def _learning(cell: Cell) -> dict[int, float]:
-    return {seed: episodes * learning_rate(cell) for seed, episodes in waits(cell).items()}
+    return either([lower, slower(waits(cell), waits(reference), SLOWER)])
 
 
 def learning_rate(cell: Cell) -> float:

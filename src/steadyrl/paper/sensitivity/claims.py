@@ -11,7 +11,7 @@ import numpy as np
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.paper.evidence import Answer, every, higher, near, negated
-from steadyrl.paper.judging import PAPER, QUADRATIC, Question, find, planned, require
+from steadyrl.paper.judging import PAPER, QUADRATIC, Question, estimator_fields, find, planned, require
 from steadyrl.paper.maze.words import LONG_WAY
 from steadyrl.paper.seeds import label, listed, mean, rates, with_interval
 from steadyrl.studies.results import Cell, StudyResults
@@ -146,7 +146,8 @@ def _cells(results: StudyResults, scan: str, estimator: str, measure: str) -> li
 @cache
 def _settings(scan: str, measure: str) -> list[Setting]:
     """The lambdas and rates of a scan, as the study that comes with the package has them."""
-    configs = [c for c in planned("sensitivity") if (c.measure, c.estimator) == (measure, PAPER)]
+    fields = {"measure": measure, **estimator_fields(PAPER, measure)}
+    configs = [c for c in planned("sensitivity") if all(getattr(c, name) == x for name, x in fields.items())]
     lam, rate = _base(measure)
     return [
         (config.lam, config.policy_rate or 0.0)

@@ -1,0 +1,135 @@
+"""Ours over the authors' curves on LunarLander, for the paper's estimator, and the differences as a table."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from steadyrl.paper.judging import PAPER, find
+from steadyrl.paper.lunarlander.authors import CURVES, PLATEAU, AuthorsCurve, Crossings
+from steadyrl.paper.seeds import (
+    ended_runs,
+    episodes_text,
+    label,
+    median,
+    rates,
+    return_metric,
+    returns,
+    waits,
+    with_interval,
+)
+from steadyrl.report import _style
+from steadyrl.report._curve_data import curve
+from steadyrl.studies.results import Cell, StudyResults
+
+RATE: Final = "risk_averse"
+SMALLEST: Final = -300.0
+"""Returns below this, of the first policies, are out of the picture."""
+NOT_RUN: Final = "not run"
+
+
+def over_the_authors(results: StudyResults) -> Figure:
+    """A column for each measure, return above and left-landing rate below: a line of ours, points of the authors'."""
+    figure = Figure(figsize=(2.1 * len(CURVES), 5.4), layout="constrained")
+    panels = figure.subplots(2, len(CURVES), sharex=True, sharey="row", squeeze=False)
+    for column, (measure, authors) in zip(panels.T, CURVES.items(), strict=True):
+        cell = find(results, PAPER, measure=measure)
+        for panel, metric, crossings, final in zip(
+            column,
+            (return_metric(results), RATE),
+            (authors.returns, authors.rates),
+            (authors.final_return, authors.final_rate),
+            strict=True,
+        ):
+            _draw_ours(panel, cell, measure, metric)
+            _draw_authors(panel, crossings, final)
+        column[0].set_title(label(measure), fontsize=9)
+        column[1].set_xlabel("episodes")
+    panels[0, 0].set_ylabel("Undiscounted return")
+    panels[1, 0].set_ylabel("Left-landing rate")
+    panels[0, 0].set_ylim(SMALLEST, 320.0)
+    panels[1, 0].set_ylim(-0.03, 1.03)
+    figure.suptitle("LunarLander, the paper's estimator: ours (line) over the authors' figure (points, dashed)")
+    return figure
+
+
+def _draw_ours(panel: Axes, cell: Cell | None, measure: str, metric: str) -> None:
+    panel.spines[["top", "right"]].set_visible(False)
+    data = None if cell is None else curve(cell, metric)
+    if data is None:
+        panel.text(0.5, 0.5, NOT_RUN, transform=panel.transAxes, ha="center", color="#707070")
+        return
+    colour = _style.LIGHT[_style.place("measure", measure, ())]
+    panel.plot(data.episodes, data.mean, color=colour, linewidth=1.2)
+    if data.seeds > 1:
+        ends = (data.mean - data.error, data.mean + data.error)
+        panel.fill_between(data.episodes, *ends, color=colour, alpha=0.2, linewidth=0)
+
+
+def _draw_authors(panel: Axes, crossings: Crossings, final: float) -> None:
+    """A point for each crossing, a line for the plateau, dashes between them."""
+    points = [*((episodes, level) for level, episodes in crossings.items()), *((x, final) for x in PLATEAU)]
+    xs, ys = ([point[k] for point in points] for k in (0, 1))
+    panel.plot(xs, ys, color="#222222", linewidth=0.9, linestyle="--")
+    panel.plot(xs[:-2], ys[:-2], color="#222222", linestyle="none", marker="o", markersize=3.5)
+    panel.plot(xs[-2:], ys[-2:], color="#222222", linewidth=2.0)
+    panel.ticklabel_format(axis="x", style="sci", scilimits=(0, 4), useMathText=True)
+
+
+def differences(results: StudyResults) -> str:
+    """The table of what the authors have and what we have, as Markdown; what was not run to its end has no number."""
+    heads = ["return", "left rate", *_level_names()]
+    lines = [
+        "# LunarLander: the authors' figure and ours, with the paper's estimator",
+        "",
+        "Ours after the stroke: final numbers as means over seeds with their intervals, episodes as medians. "
+        "The authors' are read off their slides.",
+        "",
+        f"| measure | seeds | {' | '.join(heads)} |",
+        f"|{'---|' * (len(heads) + 2)}",
+    ]
+    for measure, authors in CURVES.items():
+        cell = find(results, PAPER, measure=measure)
+        seeds = 0 if cell is None else len(ended_runs(cell))
+        own = _numbers(results, cell, authors) if cell is not None and seeds else [NOT_RUN] * len(heads)
+        pairs = [f"{theirs} / {ours}" for theirs, ours in zip(_authors_numbers(authors), own, strict=True)]
+        lines.append(f"| {label(measure)} | {seeds} | {' | '.join(pairs)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _levels(of: Sequence[Mapping[float, float]]) -> list[float]:
+    return sorted({level for crossings in of for level in crossings})
+
+
+RETURN_LEVELS: Final = _levels([curve.returns for curve in CURVES.values()])
+RATE_LEVELS: Final = [level for level in _levels([curve.rates for curve in CURVES.values()]) if level > 0]
+
+
+def _level_names() -> list[str]:
+    heads = [f"episodes to {level:g}" for level in RETURN_LEVELS]
+    return heads + [f"to a rate of {level:g}" for level in RATE_LEVELS]
+
+
+def _authors_numbers(authors: AuthorsCurve) -> list[str]:
+    times = [authors.returns.get(level, math.inf) for level in RETURN_LEVELS]
+    times += [authors.rates.get(level, math.inf) for level in RATE_LEVELS]
+    return [f"{authors.final_return:g}", f"{authors.final_rate:.2f}", *map(episodes_text, times)]
+
+
+def _numbers(results: StudyResults, cell: Cell, authors: AuthorsCurve) -> list[str]:
+    metric = return_metric(results)
+    times = [median(waits(cell, level, metric)) for level in RETURN_LEVELS]
+    times += [median(waits(cell, level, RATE)) for level in RATE_LEVELS]
+    finals = [
+        _against(returns(results, cell), authors.final_return, 0),
+        _against(rates(results, cell), authors.final_rate, 2),
+    ]
+    return [*finals, *map(episodes_text, times)]
+
+
+def _against(own: Mapping[int, float], theirs: float, digits: int) -> str:
+    """Ours, and by how much it is more than theirs."""
+    difference = sum(own.values()) / len(own) - theirs
+    return f"{with_interval(own, digits)} ({difference:+.{digits}f})"
