@@ -137,7 +137,7 @@ def test_nothing_to_penalise_is_nothing_to_learn():
 
 
 RUNS = {
-    "reinforce": {"env": "CartPole-v1", "penalty_baseline": True},
+    "reinforce": {"env": "CartPole-v1", "algorithm": "reinforce", "penalty_baseline": True},
     "ppo": {"env": "Pendulum-v1", "algorithm": "ppo", "limit": 20, "minibatch_size": 27, "inner_updates": 3},
 }
 

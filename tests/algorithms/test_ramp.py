@@ -11,9 +11,9 @@ FLAT = [1.0, -1.0] * 200
 """Means that go nowhere."""
 
 
-def seen(ramp, means):
+def seen(ramp, means, episodes=50):
     for mean in means:
-        ramp.see(mean)
+        ramp.see(mean, episodes)
     return ramp
 
 
@@ -66,3 +66,12 @@ def test_lam_follows_the_ramp():
     at_once, now = (steadiness.steady(returns, c, 1.0) for steadiness in (all_at_once, young))
     assert (at_once.steadiness, now.steadiness) == (2.0, YOUNG)
     assert now.lam == pytest.approx(at_once.lam * YOUNG / 2.0)
+
+
+def test_small_batches_are_counted_together():
+    small, large = Ramp(400), Ramp(100)
+    for mean in FLAT[:60]:
+        seen(small, mean + np.array([-3.0, 1.0, 0.0, 2.0]), 8)
+        seen(large, [mean], 32)
+        np.testing.assert_allclose(small.means, large.means, atol=1e-12)
+        assert small.limited(2.0) == pytest.approx(large.limited(2.0))

@@ -64,7 +64,7 @@ def test_an_environment_that_cannot_be_closed_is_a_warning(tmp_path):
 
 
 def test_an_environment_that_cannot_be_made_again_is_named_with_the_update(tmp_path):
-    code, _, err = leaky("nothing", tmp_path / "run", made=5)
+    code, _, err = leaky("nothing", tmp_path / "run", made=6)
     assert code == 1
     assert err == "error: after update 4, a new environment: raised ValueError: no words (ckpt-4 stays)\n"
 

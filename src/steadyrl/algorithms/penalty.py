@@ -13,6 +13,7 @@ from steadyrl.algorithms import quantity
 from steadyrl.algorithms.algorithm import AlgorithmOptions, tabulated
 from steadyrl.algorithms.bounds import bound_of
 from steadyrl.algorithms.ramp import Ramp
+from steadyrl.algorithms.recent import Recent
 from steadyrl.algorithms.steadiness import Steadiness
 from steadyrl.estimators import Parts
 from steadyrl.ground.option import option
@@ -74,26 +75,30 @@ class PenaltyOptions(AlgorithmOptions):
 class Penalty(Stateful):
     """The penalty of one run, with the little it has to remember."""
 
-    parts = ("weight", "unit", "steadiness")
+    parts = ("weight", "unit", "steadiness", "recent")
 
-    def __init__(self, options: PenaltyOptions, updates: int = 1000) -> None:
-        """`updates` are those of the whole run: a steadiness grows over an eighth of them or more."""
+    def __init__(self, options: PenaltyOptions, ramp: Ramp | None = None, recent_episodes: int = 0) -> None:
+        """Begin.
+
+        Args:
+            options: Measure, estimator, and how strong it is.
+            ramp: What a young policy gets of its steadiness; without one, all of it.
+            recent_episodes: Coefficients are of at least so many returns: where a batch has fewer, those of the batches
+                before it count as well, and until there are so many there is no penalty.
+        """
         self.options = options
+        self.recent = Recent(recent_episodes)
+        self.sample = np.empty(0)
         self.measure: Measure = measures.get(options.measure, **options.measure_params)
         self.estimator = estimators.get(options.estimator, **options.estimator_options)
         self.steadiness: Steadiness | None = None
         if is_unit_free(options):
             chosen = DEFAULT_STEADINESS if options.steadiness is None else options.steadiness
             bound = bound_of(options.at_most, options.at_least, chosen)
-            self.steadiness = Steadiness(chosen, bound, Ramp(updates)) if chosen > 0 else None
+            self.steadiness = Steadiness(chosen, bound, ramp) if chosen > 0 else None
         self.weight, self.unit = float(options.lam or 0.0), 0.0
         self.excess = 0.0
         self.logged: dict[str, float] = {}
-
-    def expect(self, updates: int) -> None:
-        """The run will have so many updates in all."""
-        if self.steadiness is not None and self.steadiness.ramp is not None:
-            self.steadiness.ramp.updates = updates
 
     @property
     def lam(self) -> float:
@@ -121,17 +126,21 @@ class Penalty(Stateful):
         The unit is frozen after the first batch: renewed at every update it would turn the variance into the standard
         deviation.
         """
+        self.sample = self.recent.see(returns)
         if self.options.unit_free and self.measure.facts.degree == 2 and not self.unit:
-            self.unit = 2.0 * float(np.std(returns)) or 1.0
+            self.unit = 2.0 * float(np.std(self.sample)) or 1.0
         if self.options.constraint is not None and self.options.dual_gain > 0:
-            self.excess = self.options.dual_gain * (float(self.measure.value(returns)) - self.options.constraint)
+            self.excess = self.options.dual_gain * (float(self.measure.value(self.sample)) - self.options.constraint)
 
     def coefficients(self, returns: Points, weights: Points | None = None) -> Parts:
         """c_i, so that grad D ~ (1/n) sum_i c_i sum_t grad log pi, in two parts; 0 for a risk-neutral run."""
-        if not self.active:
+        if not self.active or (weights is None and self.sample.size < self.recent.enough):
             return Parts(np.zeros_like(returns), np.zeros_like(returns))
-        parts = self.estimated(returns, weights)
-        return parts if weights is not None or returns.ndim > 1 else self.steadied(returns, parts)
+        if weights is not None or returns.ndim > 1:
+            return self.estimated(returns, weights)
+        sample = self.sample if self.recent.enough else returns
+        parts = self.steadied(sample, self.estimated(sample), returns.size)
+        return Parts(parts.own[-returns.size :], parts.of_mean[-returns.size :])
 
     def estimated(self, returns: Points, weights: Points | None = None) -> Parts:
         """The same as the estimator has it, whether there is a penalty or not.
@@ -143,19 +152,23 @@ class Penalty(Stateful):
         c = self.estimator.coefficients(self.measure, returns, weights)
         return Parts(c, np.zeros_like(c))
 
-    def steadied(self, returns: Float[Array, " n"], parts: Parts) -> Parts:
-        """The coefficients of a batch as the steadiness has them, which sets lam; as they are, without one."""
+    def steadied(self, returns: Float[Array, " n"], parts: Parts, new: int | None = None) -> Parts:
+        """The coefficients of a batch as the steadiness has them, which sets lam; as they are, without one.
+
+        `new` returns, the last ones, are the batch's, if there are older ones among them.
+        """
         if self.steadiness is None:
             return parts
         by_mean = parts.of_mean * returns
-        steadied = self.steadiness.steady(returns, parts.own + by_mean, float(self.measure.value(returns)))
+        value = float(self.measure.value(returns))
+        steadied = self.steadiness.steady(returns, parts.own + by_mean, value, new)
         self.weight = steadied.lam
         self.logged = {"current_steadiness": steadied.steadiness, "pooled": steadied.pooled}
         return Parts(steadied.c - by_mean, parts.of_mean)
 
     def finish(self, returns: Float[Array, " n"]) -> dict[str, float]:
         """Take the dual step, if there is a constraint; what to log."""
-        return self.settle(float(self.measure.value(returns)))
+        return self.settle(float(self.measure.value(self.sample if self.recent.enough else returns)))
 
     def settle(self, value: float) -> dict[str, float]:
         """`finish`, for one who knows the measure of the returns already."""

@@ -14,6 +14,7 @@ from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
 from steadyrl.algorithms.product_ratio import ProductPenalty, effective_size
 from steadyrl.algorithms.proximal import ProximalOptions, clipped, parts_of
+from steadyrl.algorithms.ramp import Ramp
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.weights import mean_weights
 from steadyrl.estimators import Parts
@@ -68,6 +69,14 @@ class PPOOptions(NeutralPPOOptions, PenaltyOptions):
         least=0,
         most=1,
     )
+    recent_episodes: int = option(
+        30,
+        "critic: the coefficients are of at least so many of the latest returns: where n is less, those of earlier "
+        "batches count as well",
+        least=0,
+        most=10_000,
+        later=True,
+    )
     zeta: float = option(2.0, "product: largest importance ratio of a trajectory", above=0)
     clip_rule: Literal["weight", "gradient"] = option(
         "weight", "product: beyond zeta, keep a trajectory's gradient at the largest ratio (the paper's), or drop it"
@@ -85,6 +94,8 @@ class PPO(Algorithm):
     Options: ClassVar[type[Any]] = PPOOptions
     parts = (*Algorithm.parts, "penalty", "critic")
     value_factor = 1.0
+    run_defaults: ClassVar[Mapping[str, Any]] = {"n": 30, "updates": 300}
+    """9,000 episodes, with which it lands the lunar lander; fewer in a batch do not say what is variable."""
     network_defaults: ClassVar[Mapping[str, Any]] = {
         "policy_rate": 1e-3,
         "rate_schedule": "linear",
@@ -108,8 +119,9 @@ class PPO(Algorithm):
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
     ) -> None:
         super().__init__(actors, options, seed=seed, updates=updates)
-        self.penalty = Penalty(options, updates)
-        with_critic = self.penalty.active and options.penalty == "critic"
+        by_critic = options.penalty == "critic"
+        self.penalty = Penalty(options, Ramp(updates), options.recent_episodes if by_critic else 0)
+        with_critic = self.penalty.active and by_critic
         self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
 
     @classmethod
@@ -118,7 +130,8 @@ class PPO(Algorithm):
         wrong = list(super().problems(options, run))
         yield from wrong
         if not wrong:
-            yield from penalty_problems(options, run["n"])
+            by_critic = options.penalty == "critic"
+            yield from penalty_problems(options, max(run["n"], options.recent_episodes if by_critic else 0))
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """Several passes over n episodes."""

@@ -9,7 +9,9 @@ with `YOUNG`, or with less if less is asked for, and
     steadiness now = YOUNG^(1 - grown) steadiness^grown,    grown from 0 to 1
 
 where grown rises by `PACE / updates` with every batch after which the mean is not rising: Kendall's tau of the last
-`WINDOW` batches' means is `TREND` at the most. What it costs is an eighth of the run, spent at less than was asked for.
+`WINDOW` means, or of as many as a quarter of the run has, is `TREND` at the most. What it costs is an eighth of the run
+and the first window, spent at less than was asked for. Each mean is of `ENOUGH` episodes or more, so of several batches
+where these are small: the means of few episodes are so far apart by chance that a slow rise does not show.
 """
 
 from typing import Final
@@ -21,32 +23,44 @@ from steadyrl.ground.state import Stateful
 YOUNG: Final = 0.5
 PACE: Final = 8.0
 WINDOW: Final = 20
+SHORTEST_WINDOW: Final = 5
+ENOUGH: Final = 30
 TREND: Final = 0.25
-"""Where nothing changes, tau is as high one time in sixteen: its standard deviation is 0.16."""
-_EARLIER, _LATER = np.triu_indices(WINDOW, 1)
+"""Where nothing changes, tau of 20 means is as high one time in sixteen: its standard deviation is 0.16."""
 
 
 class Ramp(Stateful):
     """How far one run has come."""
 
-    parts = ("grown", "batches", "means")
+    parts = ("grown", "seen", "means", "total", "episodes", "batches")
 
     def __init__(self, updates: int) -> None:
         """`updates` are those of the whole run."""
         self.updates = updates
         self.grown = 0.0
-        self.batches = 0
         self.means = np.zeros(WINDOW)
+        self.seen = 0
+        self._begin_mean()
 
-    def see(self, mean: float) -> None:
-        """A batch has this mean return."""
+    def _begin_mean(self) -> None:
+        self.total, self.episodes, self.batches = 0.0, 0, 0
+
+    def see(self, mean: float, episodes: int) -> None:
+        """A batch of so many episodes has this mean return."""
         if self.grown == 1.0:
             return
-        self.means[:-1] = self.means[1:]
-        self.means[-1] = mean
+        self.total += episodes * mean
+        self.episodes += episodes
         self.batches += 1
-        if self.batches >= WINDOW and trend(self.means) <= TREND:
-            self.grown = min(1.0, self.grown + PACE / self.updates)
+        if self.episodes < ENOUGH:
+            return
+        self.means[:-1] = self.means[1:]
+        self.means[-1] = self.total / self.episodes
+        self.seen += 1
+        window = int(np.clip(self.updates / self.batches / 4, SHORTEST_WINDOW, WINDOW))
+        if self.seen >= window and trend(self.means[-window:]) <= TREND:
+            self.grown = min(1.0, self.grown + self.batches * PACE / self.updates)
+        self._begin_mean()
 
     def limited(self, steadiness: float) -> float:
         """What a policy of this age gets of it."""
@@ -56,9 +70,10 @@ class Ramp(Stateful):
 
 
 def trend(means: np.ndarray) -> float:
-    """Kendall's tau of `WINDOW` numbers with their order: 1 if each is above those before it, -1 if each is below.
+    """Kendall's tau of numbers with their order: 1 if each is above those before it, -1 if each is below.
 
     >>> trend(np.arange(20.0)), trend(-np.arange(20.0)), trend(np.ones(20))
     (1.0, -1.0, 0.0)
     """
-    return float(np.mean(np.sign(means[_LATER] - means[_EARLIER])))
+    earlier, later = np.triu_indices(means.size, 1)
+    return float(np.mean(np.sign(means[later] - means[earlier])))

@@ -62,7 +62,7 @@ class Reinforce(Algorithm):
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
     ) -> None:
         super().__init__(actors, options, seed=seed, updates=updates)
-        self.penalty = Penalty(options, updates)
+        self.penalty = Penalty(options)
         self.critic: Critic | None = self.actor.critic(options.gamma) if options.penalty_baseline else None
 
     @classmethod

@@ -30,7 +30,7 @@ class RiskNeutralPPO(PPO):
 
     name = "risk-neutral-ppo"
     Options: ClassVar[type[Any]] = NeutralPPOOptions
-    run_defaults: ClassVar[Mapping[str, Any]] = {"n": 8}
+    run_defaults: ClassVar[Mapping[str, Any]] = {"n": 8, "updates": 1000}
     """There is no law of returns to estimate, so more and smaller batches learn more from the same steps."""
     problems = Algorithm.problems
 

@@ -56,8 +56,19 @@ class Steadiness(Stateful):
         self.steadiness, self.bound, self.ramp = steadiness, bound, ramp
         self.return_spread = self.coefficient_spread = 0.0
 
-    def steady(self, returns: Float[Array, " n"], c: Float[Array, " n"], variability: float) -> Steadied:
-        """The coefficients of a batch, and lam; `variability` is D of its returns."""
+    def steady(
+        self, returns: Float[Array, " n"], c: Float[Array, " n"], variability: float, new: int | None = None
+    ) -> Steadied:
+        """The coefficients of a batch, and lam.
+
+        Args:
+            returns: Of the episodes.
+            c: Their coefficients.
+            variability: Their D.
+            new: How many of them, the last ones, are the newest batch's; all, if it is not said.
+        """
+        batch = returns if new is None else returns[-new:]
+        mean = float(np.mean(batch))
         spread = float(np.std(c))
         if spread > 0:  # a batch of equal returns says nothing of the unit
             memory = MEMORY if self.coefficient_spread > 0 else 0.0
@@ -65,12 +76,12 @@ class Steadiness(Stateful):
             self.coefficient_spread = memory * self.coefficient_spread + (1.0 - memory) * spread
         if self.coefficient_spread == 0:
             return Steadied(c, 0.0, 0.0, 0.0)
-        mean, choice = float(np.mean(returns)), Choice(self.steadiness)
+        choice = Choice(self.steadiness)
         if self.bound is not None:
             choice = self.bound.choose(mean, variability, self.return_spread)
         steadiness = choice.steadiness
         if self.ramp is not None:
-            self.ramp.see(mean)
+            self.ramp.see(mean, batch.size)
             steadiness = self.ramp.limited(steadiness)
         lam = steadiness * self.return_spread / self.coefficient_spread
         steady = monotone(returns, c, lam, choice.slack)

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from steadyrl.algorithms import quantity
 from steadyrl.algorithms.algorithm import measure_problems
 from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
+from steadyrl.algorithms.ramp import Ramp
 from steadyrl.ground.option import check, options_of, unknown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 from steadyrl.integrations.episode_number import Infos, Of, episode_number
@@ -93,7 +94,8 @@ class RolloutPenalty:
         self.episodes = episodes
         self.fewest = next(enough)
         self.of = of
-        self.penalty = Penalty(penalty_options, updates)
+        self.ramp = Ramp(updates)
+        self.penalty = Penalty(penalty_options, self.ramp)
         self.logged: dict[str, float] = {}
         """After `take`: variability, lam, the episodes behind both, the share of steps that were penalised."""
         self._past: deque[float] = deque(maxlen=episodes)
@@ -113,7 +115,7 @@ class RolloutPenalty:
 
     def expect(self, updates: int) -> None:
         """The training will have so many rollouts in all."""
-        self.penalty.expect(updates)
+        self.ramp.updates = updates
 
     def begin(self, starts: npt.ArrayLike) -> None:
         """Before the first step, if not all episodes are at their beginning: which ones are.
