@@ -11,8 +11,7 @@ from steadyrl.envs import MazeEnv
 from steadyrl.ground import streams
 from steadyrl.paper.gradients import rows, variance
 from steadyrl.paper.gradients import variance_report as report
-from steadyrl.paper.gradients.variability import variability_gradients
-from steadyrl.paper.gradients.variance import EXPERIMENT, Halts, VarianceCase, watched
+from steadyrl.paper.gradients.variance import EXPERIMENT, Halts, VarianceCase, variability_gradients, watched
 from steadyrl.paper.presets import preset
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts import Collector

@@ -9,7 +9,6 @@ import numpy as np
 
 from steadyrl.estimators import jackknife
 from steadyrl.estimators._closed_forms import CLOSED_FORMS, CORRECTION_POWER
-from steadyrl.estimators._weighted_form import weighted_coefficients
 from steadyrl.ground.shapes import ArrayLike, Points
 from steadyrl.measures import Measure, get
 
@@ -30,7 +29,7 @@ def coefficients(
     """
     measure = get(measure)
     if weights is not None:
-        return weighted_coefficients(measure, returns, weights)
+        return jackknife.weighted_coefficients(measure, returns, weights)
     if measure.influence_function is None:
         return jackknife.coefficients(measure, returns)
     s = measure.sample(returns)

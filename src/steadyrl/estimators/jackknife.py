@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from steadyrl.estimators._weighted_form import weighted_coefficients
 from steadyrl.ground.shapes import Array, ArrayLike, Float, Points
 from steadyrl.measures import Measure, get
-from steadyrl.measures._sample import check_returns
+from steadyrl.measures._sample import check, check_returns, fill_absent, warn_if_few_effective
 
 CHUNK = 1 << 22
 
@@ -48,3 +47,13 @@ def _values_without_each(measure: Measure, rows: Float[Array, "rows n"]) -> Floa
         for start in range(0, len(rows), step):
             out[start : start + step, i] = measure.value(rows[start : start + step, others])
     return out
+
+
+def weighted_coefficients(measure: Measure, returns: ArrayLike, weights: ArrayLike) -> Points:
+    """c_i = n p_i IF(x_i): the gradient of value(x, rho(theta)) for self-normalised weights rho.
+
+    Leaving a weighted trajectory out would not do: its weight depends on the same score.
+    """
+    x, p = check(returns, weights)
+    warn_if_few_effective(p)
+    return x.shape[-1] * p * measure.influence(fill_absent(x, p), p)

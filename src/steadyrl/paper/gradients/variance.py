@@ -22,7 +22,6 @@ from steadyrl.estimators import Parts
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.paper.gradients.rows import Experiment, Settings
-from steadyrl.paper.gradients.variability import variability_gradients
 from steadyrl.paper.judging import BY_RETURN, OURS, PAPER, SPLIT, estimator_fields, planned
 from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.rollouts.returns import reward_to_go
@@ -44,7 +43,7 @@ SOURCES: Final = (
     "algorithms/*reinforce*.py", "algorithms/in_step.py",
     "policies/tabular.py", "rollouts/fast/maze*.py", "rollouts/returns.py", "rollouts/sources.py",
     "runs/build.py", "ground/streams.py",
-    "paper/gradients/variance.py", "paper/gradients/variability.py",
+    "paper/gradients/variance.py",
 )  # fmt: skip
 
 
@@ -200,6 +199,32 @@ def _weights(in_step: InStep, episodes: Episodes, batches: int) -> Float[Array, 
         mean_part = mean_weights(to_go, value[np.where(mask[r], states[r], 0)], gamma)
         weights.append(penalty_weights(Parts(parts.own.ravel(), parts.of_mean.ravel()), 0.0, mean_part))
     return np.stack(weights).reshape(len(weights), batches, -1, rewards.shape[-1])
+
+
+def variability_gradients(
+    policies: Float[Array, "runs states actions"], episodes: Episodes, weights: Float[Array, "runs batches m T"]
+) -> Float[Array, "runs batches states actions"]:
+    """(1/n) sum_i sum_t weight(i, t) grad log pi(a_it | s_it) of each batch, by the closed form for a softmax table.
+
+    The derivative by theta[s, a] of log pi(a_t | s_t) is 1{s_t = s} (1{a_t = a} - pi(a | s)).
+
+    Args:
+        policies: pi.
+        episodes: Those of each run's batches one after another, (runs, batches * n).
+        weights: Of each step of each batch.
+    """
+    states, actions, _, lengths = episodes
+    runs, batches, n, _ = weights.shape
+    _, n_states, n_actions = policies.shape
+    counts = np.empty((runs, batches, n_states, n_actions))
+    mask = np.arange(states.shape[-1]) < lengths[..., None]
+    batch = np.repeat(np.arange(batches), n)
+    for r in range(runs):
+        pairs = states[r][mask[r]].astype(np.int64) * n_actions + actions[r][mask[r]]
+        places = np.repeat(batch, lengths[r]) * (n_states * n_actions) + pairs
+        own = weights[r].reshape(states[r].shape)[mask[r]]
+        counts[r] = np.bincount(places, own, minlength=counts[r].size).reshape(counts[r].shape)
+    return (counts - counts.sum(axis=-1, keepdims=True) * policies[:, None]) / n
 
 
 EXPERIMENT: Final = Experiment("gradient-variance", VarianceRow, settings, measure, tasks, SOURCES)
