@@ -14,14 +14,17 @@ from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study, study_from
 
 LADDER: Final = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""Values of the steadiness."""
 QUICK_LADDER: Final = (0.0, 0.5, 2.0)
 SEEDS: Final = 5
 QUICK_SEEDS: Final = 3
 QUICK_SHARE: Final = 0.2
 """Of the updates, with a quick budget."""
 EPISODES: Final = 1000
+"""Played with each final policy."""
 GIVE_UP: Final = 0.05
-OURS: Final = ("steadiness", "lam", "constraint", "at_most", "at_least", "seed")
+"""The share of the risk-neutral mean that the picture marks."""
+OWN_FIELDS: Final = ("steadiness", "lam", "constraint", "at_most", "at_least", "seed")
 """What a frontier sets by itself."""
 
 
@@ -86,9 +89,11 @@ def ladder_study(
         raise BadInputError(f"env = {env!r}: must be an id, such as CartPole-v1 or module:MyEnv-v0, for a frontier")
     if budget not in ("full", "quick"):
         raise BadInputError(f"budget = {budget!r}: must be full or quick")
-    own = [name for name in OURS if fields.get(name) is not None]
-    if own:
-        raise BadInputError(f"{own[0]} = {fields[own[0]]}: must be left out: a frontier has a ladder of steadiness")
+    clashes = [name for name in OWN_FIELDS if fields.get(name) is not None]
+    if clashes:
+        raise BadInputError(
+            f"{clashes[0]} = {fields[clashes[0]]}: must be left out: a frontier has a ladder of steadiness"
+        )
     quick = budget == "quick"
     rungs = sorted({0.0, *map(float, ladder if ladder is not None else (QUICK_LADDER if quick else LADDER))})
     if len(rungs) < 2:

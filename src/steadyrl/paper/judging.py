@@ -25,6 +25,7 @@ PAPER: Final = "paper"
 BY_RETURN: Final = "paper, return"
 """The other reading of it: the return times the score (`mean_part = "return"`)."""
 OURS: Final = "influence"
+"""Our estimator."""
 SPLIT: Final = ("variance", "mean_deviation", "semi_variance", "standard_deviation", "semi_standard_deviation")
 """The measures whose estimators in the paper need the gradient of the mean, so that there are two readings."""
 STEADY: Final = ("cvar_deviation", "gini_deviation", "mean_deviation", "semi_standard_deviation")

@@ -35,8 +35,8 @@ def arrange(study: StudyResults) -> Arrangement:
     categories = [name for name in axes if name not in numbers]
     line = next((name for name in (METHOD, "measure", "algorithm", *categories, *numbers) if name in axes), None)
     categories, scales = ([name for name in names if name != line] for names in (categories, numbers))
-    apart = [name for name in categories if name != "estimator"]
-    panel = next((name for name in (*PANELS, *apart, *categories) if name in categories), None)
+    others = [name for name in categories if name != "estimator"]  # estimators are better compared row by row
+    panel = next((name for name in (*PANELS, *others, *categories) if name in categories), None)
     rows = tuple(name for name in categories if name != panel)
     lines: list[Any] = [None] if line is None else study.levels(line)
     base = {json.dumps(level): {name: _base(study, name, line, level) for name in scales} for level in lines}
@@ -48,13 +48,13 @@ def is_scale(study: StudyResults, name: str) -> bool:
     return all(isinstance(x, int | float) and not isinstance(x, bool) for x in study.levels(name))
 
 
-def cells_at(study: StudyResults, plan: Arrangement, values: Mapping[str, Any]) -> list[Cell]:
+def cells_at(study: StudyResults, arrangement: Arrangement, values: Mapping[str, Any]) -> list[Cell]:
     """The cells with these values; where they say nothing of a scale, those at the base of their line."""
     return [
         cell
         for cell in study.cells
         if all(same(cell.values.get(name), value) or name in indifferent(cell) for name, value in values.items())
-        and all(at_base(plan, cell, name) for name in plan.scales if name not in values)
+        and all(at_base(arrangement, cell, name) for name in arrangement.scales if name not in values)
     ]
 
 
@@ -63,10 +63,10 @@ def indifferent(cell: Cell) -> tuple[str, ...]:
     return ("estimator",) if cell.values.get("measure") == RISK_NEUTRAL else ()
 
 
-def at_base(plan: Arrangement, cell: Cell, scale: str) -> bool:
+def at_base(arrangement: Arrangement, cell: Cell, scale: str) -> bool:
     """Has the cell the value of a scale that most runs of its line have?"""
-    level = None if plan.line is None else cell.values[plan.line]
-    return same(cell.values[scale], plan.base[json.dumps(level)][scale])
+    level = None if arrangement.line is None else cell.values[arrangement.line]
+    return same(cell.values[scale], arrangement.base[json.dumps(level)][scale])
 
 
 def same(a: Any, b: Any) -> bool:

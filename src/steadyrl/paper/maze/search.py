@@ -21,7 +21,7 @@ Rates = Mapping[tuple[Setting, str], float]
 
 
 @dataclass(frozen=True)
-class Best:
+class BestSetting:
     """The best of a grid."""
 
     setting: Setting
@@ -31,7 +31,7 @@ class Best:
     """Over all noises."""
 
 
-def best_of(rates_of: Rates) -> Best:
+def best_of(rates_of: Rates) -> BestSetting:
     """What takes the long way under the most noises; of several, what has the highest rate with its neighbours.
 
     A lambda in the middle of a window is thereby preferred to one at its edge.
@@ -48,7 +48,7 @@ def best_of(rates_of: Rates) -> Best:
         return sum(average[one] for one in near) / len(near)
 
     chosen = max(settings, key=lambda setting: (good[setting], around(setting)))
-    return Best(chosen, good[chosen], average[chosen])
+    return BestSetting(chosen, good[chosen], average[chosen])
 
 
 def search(results: StudyResults) -> list[Claim]:
