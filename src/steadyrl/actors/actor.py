@@ -52,7 +52,7 @@ class Critic(Protocol):
 
     @property
     def decay(self) -> float:
-        """Of the penalty's advantages, where it is not chosen: below 1 if b sees what c depends on."""
+        """The default decay of the penalty's advantages: below 1 if b sees what c depends on."""
         ...
 
     def baseline(self, batch: Batch) -> Float[Array, "n T"]:

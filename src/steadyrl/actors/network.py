@@ -21,7 +21,7 @@ from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
 
 CONJUGATE_STEPS: Final = 10
-"""Of the conjugate gradient method for F^-1 gradient."""
+"""Steps of the conjugate gradient method for F^-1 gradient."""
 DAMPING: Final = 0.1
 """What is added to the diagonal of F, as usual with trust regions on networks."""
 AT_ONCE: Final = 2048
@@ -258,7 +258,7 @@ def padded(batch: Batch, numbers: NDArray[Any]) -> Float[Array, "n T"]:
 
 
 def conjugate_gradient(product: Callable[[Array], Array], b: Float[Array, " d"], steps: int) -> Float[Array, " d"]:
-    """x with product(x) = b, after so many steps or when the residual is nothing beside b."""
+    """x with product(x) = b, after this many steps or when the residual is negligible beside b."""
     x = np.zeros_like(b)
     residual = b.copy()
     direction = b.copy()

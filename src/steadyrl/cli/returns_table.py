@@ -158,7 +158,7 @@ def _from_npy(content: bytes, file: str) -> ReturnsTable:
 
 
 def number(cell: Any) -> float | None:
-    """A cell as a float, or None where it is none."""
+    """A cell as a float; None if it is not a number."""
     if not isinstance(cell, str | int | float | np.floating) or isinstance(cell, bool):
         return None
     try:

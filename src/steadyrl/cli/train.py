@@ -217,7 +217,7 @@ def _metavar(option: Option) -> str:
 
 
 def _default(default: Any) -> str:
-    """How a default is said, if there is one."""
+    """A default in words, if there is one."""
     if default is None or default == {}:
         return ""
     text = str(default).lower() if isinstance(default, bool) else str(default)

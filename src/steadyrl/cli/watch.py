@@ -13,7 +13,7 @@ OF_A_RUN = ("last", "best")
 MAP_EPISODES = 200
 
 Act = Callable[[Any, int, int], Any]
-"""An action from an observation, the number of the episode and that of the step."""
+"""An action, from an observation, the episode's number and the step's."""
 
 
 def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001

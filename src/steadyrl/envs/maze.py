@@ -69,7 +69,7 @@ def maze_spec(
 
 
 def _limit(max_steps: int) -> int:
-    """Room for every step of an episode is made at once, so there is a bound to them."""
+    """An episode's arrays are allocated at once, so its steps are bounded."""
     if check_count("max_steps", max_steps) > LONGEST:
         raise ValueError(f"max_steps = {max_steps}: must be <= {LONGEST}")
     return int(max_steps)

@@ -19,7 +19,7 @@ QUICK_LADDER: Final = (0.0, 0.5, 2.0)
 SEEDS: Final = 5
 QUICK_SEEDS: Final = 3
 QUICK_SHARE: Final = 0.2
-"""Of the updates, with a quick budget."""
+"""The share of the updates that a quick budget has."""
 EPISODES: Final = 1000
 """Played with each final policy."""
 GIVE_UP: Final = 0.05

@@ -101,7 +101,7 @@ def markdown(frontier: Frontier, share: float) -> str:
 
 
 def page(frontier: Frontier, share: float, svg: str) -> str:
-    """One page of it all. Whatever comes from the study is escaped; there is no script."""
+    """The whole frontier on one page. Whatever comes from the study is escaped; there is no script."""
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"number": number}
     names = list(frontier.neutral.policies[0].values)
@@ -160,7 +160,7 @@ def _variability(point: Point) -> Estimate:
 
 
 def _ends(points: tuple[Point, ...], pick: Any) -> list[list[float]]:
-    """How far each interval reaches down and up; not at all where there is none."""
+    """How far each interval reaches down and up; 0 where there is no interval."""
     estimates = [pick(point) for point in points]
     reach = [(one.value - one.low, one.high - one.value) for one in estimates]
     return [[0.0 if math.isnan(pair[k]) else pair[k] for pair in reach] for k in (0, 1)]

@@ -19,7 +19,7 @@ from steadyrl.studies import evaluations, results
 from steadyrl.studies.statistics import Estimate
 
 NAME: Final = "frontier"
-"""Of the study that a frontier is."""
+"""The name of the study that a frontier is."""
 CONFIDENCE: Final = 0.95
 
 

@@ -103,7 +103,7 @@ def sha256_of(path: Path, size: int | None = None) -> str:
 
 
 def json_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file, or a CorruptError that says why it is none."""
+    """The JSON object in a file, or a CorruptError that says why it cannot be read as one."""
     with on_disk(path):
         raw = read_some(path)
     if raw is None:

@@ -11,7 +11,7 @@ FAR: Final = 2**30
 """Windows locks bytes, and nobody else may read them: so one that is never written."""
 BLOCK: Final = b"\0" * 2**20
 OPEN_SAFELY: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-"""Not for processes that are started, and not through a link; nothing where there is no such thing."""
+"""Flags of a file that child processes do not inherit and that no link leads to; 0 where a system has no such flags."""
 
 
 def cores() -> int:
@@ -52,7 +52,7 @@ def start_of(file: int, size: int) -> bytes:
 
 
 def allocate(file: int, size: int) -> None:
-    """Have so many bytes of an empty file on the disk, or an OSError; by writing them where nothing else does it."""
+    """Reserve this many bytes of the disk for an empty file, or an OSError; by writing them where no other way works."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, 0, size)
         return

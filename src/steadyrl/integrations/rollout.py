@@ -114,7 +114,7 @@ class RolloutPenalty:
         return self.penalty.active
 
     def expect(self, updates: int) -> None:
-        """The training will have so many rollouts in all."""
+        """Tell how many rollouts the training will have in all."""
         self.ramp.updates = updates
 
     def begin(self, starts: npt.ArrayLike) -> None:
@@ -211,7 +211,7 @@ class RolloutPenalty:
         self._known |= begins
 
     def _owners(self) -> Int[IntArray, "T envs"]:
-        """The episode of each step, found from the end: that of the step after it, unless an episode ended there."""
+        """The episode of each step, from the last step back: that of the next step, unless an episode ended here."""
         owners = np.stack(self._steps)
         for t in range(len(owners) - 2, -1, -1):
             owners[t] = np.where(owners[t] == OPEN, owners[t + 1], owners[t])

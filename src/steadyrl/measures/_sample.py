@@ -205,7 +205,7 @@ def extremes(x: Points, p: Points) -> tuple[Rows, Rows]:
 
 
 def _middle(x: Points, p: Points) -> Rows:
-    """A return in the middle of those of positive weight: their median, or that of a thousand of them."""
+    """A return in the middle of those with a positive weight: their median, or the median of a thousand of them."""
     present = None if equal(p) else p > 0
     if present is None or present.all():
         some = x[..., :: max(1, x.shape[-1] // 1000)]

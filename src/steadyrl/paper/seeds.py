@@ -77,7 +77,7 @@ def with_interval(of: Mapping[int, float], digits: int = 2) -> str:
 
 
 def share_text(successes: int, seeds: int) -> str:
-    """So many of so many seeds, and the interval of what that is a share of."""
+    """How many of how many seeds, with the interval of the share of all seeds."""
     low, high = share_interval(successes, seeds)
     return f"{successes} of {seeds} seeds [{low:.2f}, {high:.2f}]"
 
@@ -93,7 +93,7 @@ def episodes_text(episodes: float) -> str:
 
 
 def listed(texts: Mapping[str, str]) -> str:
-    """What there is to say of each, once if it is the same of all."""
+    """A text for each; said once if it is the same for all."""
     if len(texts) > 1 and len(set(texts.values())) == 1:
         return f"each {next(iter(texts.values()))}"
     return "; ".join(f"{name} {text}" for name, text in texts.items())

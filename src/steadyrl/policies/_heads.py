@@ -141,7 +141,7 @@ class GaussianHead(nn.Module):
         return -(0.5 * z.square() + log_std + LOG_SQRT_2PI).sum(dim=-1)
 
     def entropy(self, outputs: Tensor) -> Tensor:
-        """Of the density, that is the differential entropy; the same for every observation."""
+        """The differential entropy, which is the same for every observation."""
         return (self.log_std + self.half_range.log() + LOG_SQRT_2PI + 0.5).sum().expand(outputs.shape[:-1])
 
     def clip(self, actions: NDArray[Any]) -> NDArray[Any]:

@@ -12,7 +12,7 @@ SMALLEST: Final = 8
 ENOUGH: Final = 6
 """A convolution halves height and width until the smaller of them is no more than this."""
 CHANNELS: Final = (16, 32)
-"""Of the first convolution, and of every one after it."""
+"""Channels of the first convolution, and of each after it."""
 
 
 def is_picture(space: spaces.Space[Any]) -> bool:

@@ -20,7 +20,7 @@ class MixedPolicy:
 
     @property
     def uniforms_per_action(self) -> int:
-        """One to choose who acts, and those of an action."""
+        """One that chooses who acts, and the uniforms of an action."""
         return self.gate.uniforms_per_action + self.averse.uniforms_per_action
 
     def act(self, observations: NDArray[Any], uniforms: Float[Array, "k d"]) -> NDArray[Any]:

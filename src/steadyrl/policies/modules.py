@@ -85,7 +85,7 @@ class ModulePolicy(NetworkPolicy):
             return torch.cat(passes)[:k].numpy(force=True)
 
     def description(self) -> dict[str, Any]:
-        """The spaces; not the module, which whoever loads the policy gives."""
+        """The spaces; the module itself is given by whoever loads the policy."""
         return {
             "class": type(self).__name__,
             "observation_space": to_json(self.observation_space),

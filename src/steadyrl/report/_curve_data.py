@@ -1,4 +1,4 @@
-"""The learning curve of a cell: mean and standard error over seeds, in at most so many points."""
+"""The learning curve of a cell: mean and standard error over seeds, thinned to a maximal number of points."""
 
 from dataclasses import dataclass
 

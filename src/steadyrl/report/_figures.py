@@ -38,7 +38,7 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 
 
 def _figures(study: StudyResults, plan: Arrangement, evaluations: dict[str, Row]) -> Iterator[tuple[str, Figure]]:
-    """Name and figure, for all that there is data for."""
+    """Name and figure of everything that the study has data for."""
     metrics = [name for name in ("return", "risk_averse") if name in study.metrics]
     figures = [(f"curves_{name}", curves_figure(study, plan, name)) for name in metrics]
     figures += [(f"final_{name}", heat_figure(study, plan, name)) for name in metrics]

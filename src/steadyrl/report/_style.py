@@ -25,7 +25,7 @@ NEUTRAL: Final = 10
 """The place of the risk-neutral runs: black on white."""
 ESTIMATORS: Final = {"influence": ("influence (ours)", 1), "jackknife": ("jackknife", 2), "paper": ("paper", 4)}
 NOTHING: Final = "\u2013"
-"""In place of a number that there is none of."""
+"""In place of a missing number."""
 FIELDS: Final = {"lam": "λ", "env": "environment", "env_options.noise": "noise"}
 METRICS: Final = {
     "return": "Return",
@@ -37,7 +37,7 @@ METRICS: Final = {
 
 
 def place(field: str, level: Any, levels: Sequence[Any]) -> int:
-    """Which colour a level has: that of the measure or estimator wherever it is shown, else by its order."""
+    """The colour of a level: a measure or an estimator has the same one in every figure, others go by their order."""
     if field == "measure":
         if level == RISK_NEUTRAL:
             return NEUTRAL

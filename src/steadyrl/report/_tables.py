@@ -58,7 +58,7 @@ def _cells(study: StudyResults, evaluated: dict[str, Row]) -> Iterable[Sequence[
 def _metrics(
     study: StudyResults, cell: Cell, evaluated: dict[str, Row]
 ) -> Iterator[tuple[str, Float[Array, " seeds"]]]:
-    """Everything there is a number a seed of; infinite is how long one waits for what does not happen."""
+    """Every metric that has one number a seed; a wait for what does not happen is infinite."""
     for metric in study.metrics:
         yield metric, cell.finals(metric)
     if "risk_averse" in study.metrics:

@@ -214,7 +214,7 @@ class Collector:
 
 @dataclass(frozen=True)
 class _Same:
-    """Instead of a function that makes environments, if there is one alone."""
+    """Stands in for a function that makes environments where there is a single environment."""
 
     env: Any
 

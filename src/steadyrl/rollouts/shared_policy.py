@@ -26,7 +26,7 @@ class SharedPolicy:
         self._memory: Any = multiprocessing.get_context("spawn").RawArray(ctypes.c_ubyte, size)
 
     def write(self, pieces: Sequence[memoryview]) -> tuple[int, ...]:
-        """Put the pieces there; their sizes, which whoever reads them needs."""
+        """Write the pieces; returns their sizes, which a reader needs."""
         sizes = tuple(piece.nbytes for piece in pieces)
         memory = memoryview(self._memory).cast("B")
         for (start, end), piece in zip(pairwise(accumulate(sizes, initial=0)), pieces, strict=True):

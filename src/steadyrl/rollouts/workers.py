@@ -22,7 +22,7 @@ from steadyrl.rollouts.stepper import EpisodeError
 ATTEMPTS: Final = 3
 """At an episode, before its failure is the batch's."""
 ROOM: Final = 2
-"""The shared memory has room for a policy so many times as large as the first one."""
+"""How many times the size of the first policy the shared memory has room for."""
 LOOKS: Final = 2
 """How often, in the time that a worker may be silent, its count of steps is looked at."""
 

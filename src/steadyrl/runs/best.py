@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from steadyrl.ground.state import State
 
 KEPT: Final = "kept/"
-"""What the names of a run's own arrays in a checkpoint begin with, beside those of the learner."""
+"""Prefix of the run's own arrays in a checkpoint, beside those of the learner."""
 BEST: Final = f"{KEPT}best/"
 REASON: Final = f"{KEPT}reason"
 

@@ -28,7 +28,7 @@ NAME: Final = re.compile(r"ckpt-(0|[1-9][0-9]{0,11})")
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A run after so many updates."""
+    """A run as of one of its updates."""
 
     update: int
     config_hash: str

@@ -75,7 +75,7 @@ def _algorithm_problem(name: str) -> str | None:
 
 
 def _policy_problem(name: str, value: Any, fields: Mapping[str, Any]) -> str | None:
-    """A policy that is none, or arguments of a class without the class."""
+    """A policy that does not exist, or arguments of a class without the class."""
     if name == "policy" and value not in POLICIES and not MODULE.fullmatch(value):
         return f"policy = {shown(value)}: must be {', '.join(POLICIES)} or module:Class"
     if name == "policy_options" and value and ":" not in str(fields.get("policy")):

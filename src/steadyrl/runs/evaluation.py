@@ -29,7 +29,7 @@ EVALUATION: Final = "evaluation."
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a policy did in so many episodes."""
+    """What a policy did in a number of episodes."""
 
     returns: Float[Array, " n"]
     """G0 of each episode, discounted by gamma."""
@@ -47,7 +47,7 @@ class Evaluation:
 
 
 def evaluate(policy: Policy, collector: Collector, episodes: int, seed: int, gamma: float) -> Evaluation:
-    """Play so many episodes: a function of the policy, their number and the seed."""
+    """Play a number of episodes: a function of the policy, that number and the seed."""
     key = streams.key(seed, streams.EVALUATION, AFTERWARDS)
     batches = [
         collector.collect(policy, min(AT_ONCE, episodes - start), key, start // AT_ONCE)

@@ -29,7 +29,7 @@ Fingerprint = dict[str, str]
 
 
 def fingerprint(config: RunConfig, make: MakeEnv) -> Fingerprint:
-    """Of the function that makes the environment, of its class and its wrappers, and of their packages."""
+    """The fingerprint of the function that makes the environment, of its class and wrappers, and of their packages."""
     if _is_known(config.env):
         return {}
     try:

@@ -112,7 +112,7 @@ def read_config(folder: Path) -> tuple[RunConfig, dict[str, str]]:
 
 
 def reserve(folder: Path, size: int) -> None:
-    """Find out before the start whether the disk has room for so many bytes."""
+    """Find out before the start whether the disk has room for this many bytes."""
     path = folder / f".probe.{os.urandom(4).hex()}.tmp"
     with on_disk(folder):
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.OPEN_SAFELY, 0o600)

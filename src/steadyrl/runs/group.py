@@ -33,7 +33,7 @@ class Group(Protocol):
         ...
 
     def advance(self, updates: int) -> list[dict[str, float]]:
-        """Make so many updates, fewer if a run diverges, and count them; what to log of the last one, for each run."""
+        """Make updates, fewer if a run diverges, and count them; returns what to log of the last one, for each run."""
         ...
 
     def steps(self) -> int:

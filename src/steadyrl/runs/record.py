@@ -13,7 +13,7 @@ from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.config import RunConfig, config_hash
 
 CHECKPOINT_SHARE: Final = 0.01
-"""Of the time that checkpoints may cost where their frequency is not given."""
+"""The share of the time that checkpoints may cost where their frequency is not given."""
 FIRST_COST: Final = 0.02
 """Seconds that a checkpoint is taken to cost before the first one."""
 CHECKPOINTS_OF_ROOM: Final = 4
@@ -60,7 +60,7 @@ class Record:
         self.reason = self.reason or reason or "stopped"
 
     def count(self, episodes: int, steps: int, *, finite: bool, updates: int = 1) -> None:
-        """One update more, or several, from so many episodes and steps; are losses and parameters still numbers?"""
+        """Count updates with their episodes and steps; `finite`: are losses and parameters still numbers?"""
         self.update = self.update + updates
         self.episodes = self.episodes + episodes
         self.steps = self.steps + steps

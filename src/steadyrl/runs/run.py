@@ -246,7 +246,7 @@ def folder_of(config: RunConfig, out: str | Path | None = None, environment: Fin
 
 
 def _finished_before(path: Path, make: MakeEnv, changed: str, view: View | None) -> Run:
-    """A run that there is nothing left to do for: say so, and refuse it if it was trained in another environment."""
+    """A run that is finished already: say so, and refuse it if it was trained in another environment."""
     anew = "fresh=True (--fresh) trains anew"
     if changed:
         cure = f"{anew} and deletes it, another folder keeps both, load(...) reads it"

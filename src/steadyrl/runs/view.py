@@ -21,11 +21,11 @@ class View(Protocol):
     """What the loop tells."""
 
     def begin(self, config: RunConfig, update: int) -> None:
-        """A run begins, or is resumed after so many updates."""
+        """A run begins, or is resumed after `update` updates."""
         ...
 
     def updated(self, update: int, row: Mapping[str, float], steps: int) -> None:
-        """One more update, from so many steps."""
+        """One more update; `steps` are those of its batch."""
         ...
 
     def end(self) -> None:

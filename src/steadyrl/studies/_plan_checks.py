@@ -99,7 +99,7 @@ def check_env(env: str) -> None:
 
 @cache
 def check_maze(options: str) -> None:
-    """Refuse options, as JSON, with which there is no Maze. Any other environment may be slow to make: its runs see."""
+    """Refuse options, as JSON, that the Maze does not take. Others may be slow to make: their runs find out."""
     settings = json.loads(options)
     try:
         with warnings.catch_warnings():

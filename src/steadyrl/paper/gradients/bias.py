@@ -77,7 +77,7 @@ class BiasRow:
     replications: int
     gradient_norm: float
     bias_percent: float
-    """Of the true gradient, along it."""
+    """Relative to the true gradient, in its direction."""
     bias_error: float
     """Standard error of that."""
     variance: float

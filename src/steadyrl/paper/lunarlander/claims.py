@@ -131,7 +131,7 @@ def _number(
     error: float,
     digits: int,
 ) -> Question:
-    """Is a number that of the paper's figure?"""
+    """Does a number agree with the paper's figure?"""
 
     def answer(estimator: str, measure: str) -> Answer:
         return near(of(estimator, measure), figure[measure], error)

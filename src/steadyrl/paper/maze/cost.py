@@ -27,7 +27,7 @@ Key = tuple[str, str]
 
 
 def going(moves: int) -> float:
-    """The discounted return of so many moves at -1."""
+    """The discounted return of this many moves at -1 each."""
     return -(1.0 - GAMMA**moves) / (1.0 - GAMMA)
 
 
