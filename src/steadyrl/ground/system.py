@@ -52,7 +52,7 @@ def start_of(file: int, size: int) -> bytes:
 
 
 def allocate(file: int, size: int) -> None:
-    """Reserve this many bytes of the disk for an empty file, or an OSError; by writing them where no other way works."""
+    """Reserve this many bytes of the disk for an empty file, or an OSError; by writing them if need be."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, 0, size)
         return
