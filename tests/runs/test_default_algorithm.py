@@ -1,10 +1,10 @@
-"""Who names no algorithm gets the one that serves: REINFORCE where a table learns, PPO where a network does."""
+"""Who names no algorithm gets the one that serves, with batches of a size that fits the environment's episodes."""
 
 import gymnasium as gym
 import pytest
 
 from steadyrl.frontiers.ladder import ladder_study
-from steadyrl.runs.build import with_algorithm
+from steadyrl.runs.build import with_env_defaults
 from steadyrl.studies import study_from
 
 CASES = [
@@ -18,15 +18,15 @@ CASES = [
 
 @pytest.mark.parametrize(("fields", "algorithm"), CASES)
 def test_the_algorithm_is_chosen_by_who_learns(fields, algorithm):
-    assert with_algorithm(fields) == {**fields, "algorithm": algorithm}
+    assert with_env_defaults(fields)["algorithm"] == algorithm
     (config,) = study_from({"run": fields}, "study").configs
     assert config.algorithm == algorithm
 
 
 def test_in_a_function_and_in_a_vector_environment_it_is_the_same():
-    assert with_algorithm({"env": "<mine>"}, lambda: gym.make("CartPole-v1"))["algorithm"] == "ppo"
-    assert with_algorithm({"env": "<mine>"}, lambda: gym.make_vec("CartPole-v1", num_envs=2))["algorithm"] == "ppo"
-    assert with_algorithm({"env": "<mine>"}, lambda: gym.make("steadyrl/Maze-v0"))["algorithm"] == "reinforce"
+    assert with_env_defaults({"env": "<mine>"}, lambda: gym.make("CartPole-v1"))["algorithm"] == "ppo"
+    assert with_env_defaults({"env": "<mine>"}, lambda: gym.make_vec("CartPole-v1", num_envs=2))["algorithm"] == "ppo"
+    assert with_env_defaults({"env": "<mine>"}, lambda: gym.make("steadyrl/Maze-v0"))["algorithm"] == "reinforce"
 
 
 def test_a_frontier_has_it_too():
@@ -34,5 +34,35 @@ def test_a_frontier_has_it_too():
 
 
 def test_an_environment_that_cannot_be_made_is_left_for_others_to_complain_of():
-    assert with_algorithm({"env": "NoSuch-v0"}) == {"env": "NoSuch-v0"}
-    assert with_algorithm({"env": 3}) == {"env": 3}
+    for fields in ({"env": "NoSuch-v0"}, {"env": "CartPole-v1", "algorithm": "nosuch"}):
+        assert with_env_defaults(fields) == fields
+    assert with_env_defaults({"env": 3}) == {"env": 3}
+
+
+EPISODES = [
+    ({"env": "CartPole-v1"}, 30),  # 500 steps
+    ({"env": "Pendulum-v1"}, 30),  # 200 steps
+    ({"env": "Pendulum-v1", "limit": 40}, 51),
+    ({"env": "Pendulum-v1", "limit": 1}, 256),
+    ({"env": "CartPole-v1", "n": 3}, 3),
+    ({"env": "CartPole-v1", "algorithm": "risk-neutral-ppo"}, 8),
+    ({"env": "Pendulum-v1", "algorithm": "risk-neutral-ppo"}, 10),
+    ({"env": "CartPole-v1", "algorithm": "reinforce"}, 50),
+    ({"env": "steadyrl/Maze-v0"}, 50),
+    ({"env": "steadyrl/Maze-v0", "algorithm": "ppo"}, 30),
+]
+
+
+@pytest.mark.parametrize(("fields", "n"), EPISODES)
+def test_a_batch_of_ppo_has_steps_enough_however_short_episodes_are(fields, n):
+    (config,) = study_from({"run": fields}, "study").configs
+    assert config.n == n
+
+
+def test_without_a_time_limit_there_are_as_many_episodes_as_always():
+    class Endless(gym.Env):
+        observation_space = gym.spaces.Box(-1, 1, (2,))
+        action_space = gym.spaces.Discrete(2)
+
+    assert with_env_defaults({"env": "<mine>"}, Endless) == {"env": "<mine>", "algorithm": "ppo"}
+    assert with_env_defaults({"env": "<mine>", "limit": 20}, Endless)["n"] == 102

@@ -51,6 +51,8 @@ class Algorithm(Stateful):
     """Those among them that choose between two things, whatever the environment's actions are."""
     value_factor: ClassVar[float] = 10.0
     """The value's learning rate over the policy's, where it is not given: ten is the paper's rule."""
+    batch_steps: ClassVar[int | None] = None
+    """Where a network learns, n is by default at least what it takes for a batch to have so many steps."""
     run_defaults: ClassVar[Mapping[str, Any]] = {}
     """Options of every run that have another default with this algorithm."""
     network_defaults: ClassVar[Mapping[str, Any]] = {}

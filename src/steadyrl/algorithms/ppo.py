@@ -94,6 +94,7 @@ class PPO(Algorithm):
     Options: ClassVar[type[Any]] = PPOOptions
     parts = (*Algorithm.parts, "penalty", "critic")
     value_factor = 1.0
+    batch_steps = 2048
     run_defaults: ClassVar[Mapping[str, Any]] = {"n": 30, "updates": 300}
     """9,000 episodes, with which it lands the lunar lander; fewer in a batch do not say what is variable."""
     network_defaults: ClassVar[Mapping[str, Any]] = {

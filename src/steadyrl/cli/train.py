@@ -100,7 +100,7 @@ def train(
     from steadyrl.ground.errors import RunFailedError
     from steadyrl.rollouts.workers import WorkerOptions
     from steadyrl.runs import toml, view
-    from steadyrl.runs.build import with_algorithm
+    from steadyrl.runs.build import with_env_defaults
     from steadyrl.runs.checks import config_from
     from steadyrl.runs.run import folder_of, train
 
@@ -111,7 +111,7 @@ def train(
         fields["env"] = env
     if texts.get("policy") is None:
         check_import(fields.get("policy"), str(config), allow_import=allow_import, field="policy")
-    run_config = config_from(with_algorithm(fields | run_fields(texts)))
+    run_config = config_from(with_env_defaults(fields | run_fields(texts)))
     path = None if give_up is not None and out is None else folder_of(run_config, out)
     was_done = path is not None and not fresh and (path / "done.json").exists()
     worker_options = options_of(WorkerOptions)

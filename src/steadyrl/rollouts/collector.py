@@ -158,7 +158,7 @@ class Collector:
         self._compiled = None
         self._workers = None
         self.observation_space, self.action_space = env.single_observation_space, env.single_action_space
-        self.limit = limit or _time_limit_of_vector(env)
+        self.limit = limit or vector_time_limit(env)
         self._stepper = VectorStepper(env)
         self._width = env.num_envs
 
@@ -237,7 +237,7 @@ def collect(policy: Policy, env: Source, n: int, seed: int, iteration: int = 0, 
         collector.close()
 
 
-def _time_limit_of_vector(env: VectorEnv[Any, Any, Any]) -> int:
+def vector_time_limit(env: VectorEnv[Any, Any, Any]) -> int:
     """That of the environments inside, if they can be seen; failing that, what they were registered with."""
     for one in environments_of(env):
         return time_limit(one)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import gymnasium as gym
 from gymnasium import spaces
@@ -21,12 +21,15 @@ from steadyrl.ground import option
 from steadyrl.ground.errors import BREAKDOWNS, BadInputError
 from steadyrl.policies import RandomPolicy
 from steadyrl.rollouts import Collector, EpisodeError
+from steadyrl.rollouts.collector import time_limit, vector_time_limit
 from steadyrl.rollouts.sources import Registered
 from steadyrl.rollouts.workers import WorkerOptions
-from steadyrl.runs.config import RunConfig, RunOptions
+from steadyrl.runs.config import RunConfig, RunOptions, run_options
 
 MakeEnv = Callable[[], Any]
 """Makes an environment, or a vector environment."""
+MOST_EPISODES: Final = 256
+"""Of an update, where their number follows from their length."""
 
 
 def env_name(make: MakeEnv) -> str:
@@ -42,35 +45,50 @@ def maker(config: RunConfig) -> MakeEnv:
     return Registered(config.env, config.env_options)
 
 
-def with_algorithm(fields: Mapping[str, Any], make: MakeEnv | None = None) -> dict[str, Any]:
-    """The fields of a run, with an algorithm if they name none: reinforce if a table learns, and else ppo.
+def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) -> dict[str, Any]:
+    """The fields of a run, with what follows from its environment where they do not say it.
 
+    The algorithm: reinforce if a table learns, and else ppo. The episodes of each update, where a network learns by an
+    algorithm that wants so many steps in a batch: the shorter they are, the more.
     `make` makes the environment, unless they have its id. One that cannot be made is left for others to complain of.
     """
     env, policy = fields.get("env"), fields.get("policy", RunOptions.policy)
-    if "algorithm" in fields or not isinstance(env, str):
+    if not isinstance(env, str) or {"algorithm", "n"} <= fields.keys():
         return dict(fields)
     try:
         if make is None:
-            kind = _kind(env, json.dumps(fields.get("env_options", {}), sort_keys=True), policy)
+            kind, limit = _seen(env, json.dumps(fields.get("env_options", {}), sort_keys=True), policy)
         else:
-            kind = _kind_in(make, policy)
+            kind, limit = _seen_in(make, policy)
+        name = fields.get("algorithm", "reinforce" if kind == "table" else "ppo")
+        algorithm = algorithms.get(name)
     except BREAKDOWNS:
         return dict(fields)
-    return {**fields, "algorithm": "reinforce" if kind == "table" else "ppo"}
+    chosen = {**fields, "algorithm": name}
+    longest = fields.get("limit", limit)
+    if algorithm.batch_steps is None or kind == "table" or type(longest) is not int or longest < 1:
+        return chosen
+    fewest = run_options(name)["n"].default
+    return {"n": min(max(algorithm.batch_steps // longest, fewest), MOST_EPISODES), **chosen}
 
 
 @cache
-def _kind(env: str, options: str, policy: str) -> Kind:
-    """Which kind of actor an environment gets; a study asks thousands of times."""
-    return _kind_in(Registered(env, json.loads(options)), policy)
+def _seen(env: str, options: str, policy: str) -> tuple[Kind, int | None]:
+    """What a look at an environment says; a study asks thousands of times."""
+    return _seen_in(Registered(env, json.loads(options)), policy)
 
 
-def _kind_in(make: MakeEnv, policy: str) -> Kind:
+def _seen_in(make: MakeEnv, policy: str) -> tuple[Kind, int | None]:
+    """Which kind of actor an environment gets, and how long its episodes may last, if it says so."""
     with closing(make()) as env:
         if isinstance(env, gym.vector.VectorEnv):
-            return kind_of(policy, env.single_observation_space, env.single_action_space)
-        return kind_of(policy, env.observation_space, env.action_space)
+            kind, limit_of = kind_of(policy, env.single_observation_space, env.single_action_space), vector_time_limit
+        else:
+            kind, limit_of = kind_of(policy, env.observation_space, env.action_space), time_limit
+        try:
+            return kind, limit_of(env)
+        except ValueError:  # there is none: `limit` must be given
+            return kind, None
 
 
 def check_env(config: RunConfig, make: MakeEnv, collector: Collector, workers: int = 1) -> None:

@@ -44,7 +44,9 @@ class RunOptions:
         "auto: a table if observations and actions are Discrete, else a network; tabular; network; or module:Class, a "
         "torch module of yours through which the networks see observations",
     )
-    n: int = option(50, "episodes of each update", least=1, most=MILLION)
+    n: int = option(
+        50, "episodes of each update; a network by ppo has more if they are short: 2,048 steps", least=1, most=MILLION
+    )
     updates: int = option(1000, "updates of the policy", least=1, most=10**9)
     seed: int = option(0, "every random number of the run follows from it", least=0, most=2**63 - 1)
     evaluate_every: int = option(0, "updates from one evaluation to the next; 0 for none", least=0)

@@ -31,7 +31,7 @@ from steadyrl.runs.build import (
     make_collector,
     make_learner,
     maker,
-    with_algorithm,
+    with_env_defaults,
     worker_options,
 )
 from steadyrl.runs.callback import Callback, Callbacks
@@ -209,7 +209,7 @@ def _whole_config(env: Any, config: RunConfig | None, fields: Mapping[str, Any])
         changes["policy"] = _path_of(changes["policy"])
     if config is not None:
         return config_from({**config.to_dict(), **changes})
-    return config_from(with_algorithm(changes, env if callable(env) else None))
+    return config_from(with_env_defaults(changes, env if callable(env) else None))
 
 
 def check_arguments(env: Any, config: RunConfig, hours: Any, callbacks: Any) -> None:

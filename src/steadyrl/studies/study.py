@@ -29,7 +29,7 @@ from typing import Any, Final
 from steadyrl.ground.errors import BadInputError
 from steadyrl.ground.files import check_entries, on_disk, write_atomically
 from steadyrl.ground.option import shown
-from steadyrl.runs.build import with_algorithm
+from steadyrl.runs.build import with_env_defaults
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, RunOptions, algorithm_options, config_hash
 from steadyrl.runs.maze_group import MAZE
@@ -138,7 +138,7 @@ def study_from(
             with _at(place):
                 whole = merged(merged(fixed, fields), change)
                 if allow_import or ":" not in str(whole.get("env")):
-                    whole = with_algorithm(whole)
+                    whole = with_env_defaults(whole)
                 config = config_from(_applicable(whole, overrides))
                 _check(config, allow_import=allow_import)
             configs[config_hash(config)] = config
