@@ -1,4 +1,4 @@
-"""What docs/architecture.md says of the packages is so."""
+"""What docs/architecture.md says of the packages is so, and the files that pages name are there."""
 
 import re
 from pathlib import Path
@@ -37,3 +37,16 @@ def test_a_package_imports_what_the_table_says():
         below = sorted(imported & set(packages) - {package})
         assert shown == (", ".join(below) or "nothing"), f"{package}: {CURE}"
         assert all(packages.index(name) > packages.index(package) for name in below)
+
+
+def test_every_source_file_that_a_page_names_is_there():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    named = {
+        (page.name, path)
+        for page in pages
+        for path in re.findall(
+            r"\b((?:tests|benchmarks|examples|docs/hooks)/[\w/]+\.py)\b", page.read_text(encoding="utf-8")
+        )
+    }
+    assert len(named) > 10
+    assert [path for _, path in sorted(named) if not (ROOT / path).is_file()] == []
