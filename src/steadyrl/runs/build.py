@@ -81,12 +81,11 @@ def _seen(env: str, options: str, policy: str) -> tuple[Kind, int | None]:
 def _seen_in(make: MakeEnv, policy: str) -> tuple[Kind, int | None]:
     """Which kind of actor an environment gets, and how long its episodes may last, if it says so."""
     with closing(make()) as env:
-        if isinstance(env, gym.vector.VectorEnv):
-            kind, limit_of = kind_of(policy, env.single_observation_space, env.single_action_space), vector_time_limit
-        else:
-            kind, limit_of = kind_of(policy, env.observation_space, env.action_space), time_limit
+        is_vector = isinstance(env, gym.vector.VectorEnv)
+        observations = env.single_observation_space if is_vector else env.observation_space
+        kind = kind_of(policy, observations, env.single_action_space if is_vector else env.action_space)
         try:
-            return kind, limit_of(env)
+            return kind, vector_time_limit(env) if is_vector else time_limit(env)
         except ValueError:  # there is none: `limit` must be given
             return kind, None
 
