@@ -34,10 +34,14 @@ def _readme(study: Path, about: dict) -> str:
     return (
         f"# {about['title']}\n\n{text}\n\n"
         f"    {about['command']}\n    python results/collect.py out/{about['name']}\n\n"
-        f"{len(about['runs'])} runs. {versions}. {first['cores']} cores of {first['cpu']}, {system}.\n\n"
+        f"{len(about['runs'])} runs. {versions}. {_cores(first['cores'])} of {first['cpu']}, {system}.\n\n"
         "The rows of cells.csv are the combinations of all that varies but the seed, with the mean of the last 10 %\n"
         "of the updates, its standard error, and intervals over seeds.\n"
     )
+
+
+def _cores(number: int) -> str:
+    return f"{number} core" if number == 1 else f"{number} cores"
 
 
 if __name__ == "__main__":

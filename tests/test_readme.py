@@ -21,7 +21,11 @@ def rates(study, setting):
     """The mean final risk-averse rate of each measure and noise."""
     with (ROOT / "results" / study / "cells.csv").open() as file:
         rows = [
-            row for row in csv.DictReader(file) if row["metric"] == "risk_averse" and setting.items() <= row.items()
+            row
+            for row in csv.DictReader(file)
+            if row["metric"] == "risk_averse"
+            and row.get("mean_part", "reinforce") == "reinforce"
+            and setting.items() <= row.items()
         ]
     return {(row["measure"], row["env_options.noise"]): float(row["mean"]) for row in rows}
 

@@ -22,7 +22,12 @@ BIAS: Final = "| law | n | bias, `influence` | bias, `jackknife` | bias, `paper`
 OUTCOMES: Final = "estimator | long way | interval | never arrived | return |"
 MAZE: Final = f"| noise | lambda | rate | updates | {OUTCOMES}"
 BEST: Final = f"| noise | lambda | {OUTCOMES}"
-CLAIMS: Final = "| the paper says | holds | whose failure |"
+CLAIMS: Final = "| the paper says | holds | by the other reading | whose failure |"
+ESTIMATORS: Final = (
+    ("paper", "reinforce", "`paper`"),
+    ("paper", "return", "`paper`, other reading"),
+    ("influence", "reinforce", "`influence`"),
+)
 SPREAD: Final = re.compile(r"In the \d+ cases of the study `paper` varies .*")
 
 Rows = list[dict[str, str]]
@@ -66,13 +71,19 @@ def spread(name: str, table: Rows) -> str:
 
 def training_rows(name: str, cells: Rows, settings: tuple[str, ...]) -> list[str]:
     """Long-way rate with its interval, time-outs and return, by noise and estimator."""
-    of = {(c["env_options.noise"], c["estimator"], c["metric"]): c for c in cells if c["measure"] == name}
+    of = {
+        (c["env_options.noise"], c["estimator"], c.get("mean_part", "reinforce"), c["metric"]): c
+        for c in cells
+        if c["measure"] == name
+    }
     rows = []
-    for noise, estimator in product(NOISES, ("paper", "influence")):
-        long, late, total = (of[noise, estimator, metric] for metric in ("risk_averse", "path.timeout", "return"))
+    for noise, (estimator, part, shown) in product(NOISES, ESTIMATORS):
+        if (noise, estimator, part, "return") not in of:  # it has but one reading
+            continue
+        long, late, total = (of[noise, estimator, part, metric] for metric in ("risk_averse", "path.timeout", "return"))
         interval = f"{float(long['low']):.2f} to {float(long['high']):.2f}"
         numbers = (f"{float(long['mean']):.2f}", interval, f"{float(late['mean']):.2f}", f"{float(total['mean']):.1f}")
-        rows.append(_row(noise, *(long[setting] for setting in settings), f"`{estimator}`", *numbers))
+        rows.append(_row(noise, *(long[setting] for setting in settings), shown, *numbers))
     return rows
 
 
