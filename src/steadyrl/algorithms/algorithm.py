@@ -27,6 +27,16 @@ class AlgorithmOptions:
     )
     measure_params: Mapping[str, Any] = option({}, "parameters of the measure, such as alpha=0.1")
 
+    @classmethod
+    def written_out(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Fields of a run with what its shorthands stand for in their place."""
+        return dict(fields)
+
+    @classmethod
+    def shorthand_problems(cls, fields: Mapping[str, Any]) -> Iterator[str]:  # noqa: ARG003
+        """What is wrong with the shorthands among them."""
+        yield from ()
+
 
 @dataclass(frozen=True)
 class WeightedOptions(AlgorithmOptions):

@@ -9,14 +9,14 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from steadyrl import estimators, measures
-from steadyrl.algorithms import quantity
+from steadyrl.algorithms import objective, quantity
 from steadyrl.algorithms.algorithm import AlgorithmOptions, tabulated
 from steadyrl.algorithms.bounds import bound_of
 from steadyrl.algorithms.ramp import Ramp
 from steadyrl.algorithms.recent import Recent
 from steadyrl.algorithms.steadiness import Steadiness
 from steadyrl.estimators import Parts
-from steadyrl.ground.option import option
+from steadyrl.ground.option import option, options_of
 from steadyrl.ground.shapes import Array, Float, Points
 from steadyrl.ground.state import Stateful
 from steadyrl.measures import Measure
@@ -49,6 +49,13 @@ class PenaltyOptions(AlgorithmOptions):
     at_least: float | None = option(
         None, "the most steadiness with which E[G0] stays at this or more; it begins at the one given"
     )
+    objective: str | None = option(
+        None,
+        "maximise this in place of E[G0] - lam D[G0], by name: cvar, mean_cvar, cvar_mixture, worst_of, exponential, "
+        "entropic, or one that was registered; short for the measure and lam that it is",
+        shorthand=True,
+    )
+    objective_params: Mapping[str, Any] = option({}, "parameters of the objective, such as alpha=0.1", shorthand=True)
     of: str = option(
         "return",
         "the risk of what: return, cost (the sum of info['cost']), drawdown, length, or a number of the last info",
@@ -70,6 +77,16 @@ class PenaltyOptions(AlgorithmOptions):
     dual_gain: float = option(
         0.0, "damping of the dual ascent: dual_gain (D - constraint) of the batch is added to lam, not below 0", least=0
     )
+
+    @classmethod
+    def written_out(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """With the measure and lam of an objective in its place."""
+        return objective.written_out(fields)
+
+    @classmethod
+    def shorthand_problems(cls, fields: Mapping[str, Any]) -> Iterator[str]:
+        """An objective must be one, and leave no other word on how steady."""
+        yield from objective.problems(fields, {name: entry.default for name, entry in options_of(cls).items()})
 
 
 class Penalty(Stateful):

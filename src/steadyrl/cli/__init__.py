@@ -21,12 +21,14 @@ COMMANDS: Final = {
     "evaluate": "mean, CVaR and every measure of a policy's returns, with intervals",
     "frontier": "what steadiness costs: policies from risk-neutral to steady, and one to take",
     "compare": "runs side by side: curves, final numbers with intervals, paired by seed",
+    "export": "the policy of a run in one file, with a model card",
     "watch": "play episodes and write them as a GIF or MP4",
     "measures": "every measure of a sample of returns, with intervals",
     "envs": "the environments that come with it, and what is risky in them",
     "study": "a grid of runs from a file, on all cores",
     "report": "tables, figures and one page of a study",
     "reproduce": "the paper's studies, with verdicts on its claims",
+    "completion": "what makes a shell complete commands and options",
 }
 
 PACKS: Final = ("pack", "unpack", "merge")

@@ -39,6 +39,8 @@ class Option:
     """Did it come when there were runs already? At its default it is not written nor hashed: they stay the same runs.
 
     Its default can never change."""
+    shorthand: bool = False
+    """Does it stand for other options, which a config has in its place?"""
 
     @cached_property  # a study asks for it a million times
     def is_table(self) -> bool:
@@ -97,9 +99,10 @@ def option(
     above: float | None = None,
     most: float | None = None,
     later: bool = False,
+    shorthand: bool = False,
 ) -> Any:
     """A field of a frozen dataclass of options."""
-    metadata = {"about": about, "least": least, "above": above, "most": most, "later": later}
+    metadata = {"about": about, "least": least, "above": above, "most": most, "later": later, "shorthand": shorthand}
     if isinstance(default, Mapping):
         return dataclasses.field(default_factory=lambda: dict(default), metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)

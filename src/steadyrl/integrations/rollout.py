@@ -73,16 +73,19 @@ class RolloutPenalty:
             updates: Rollouts of the whole training; a steadiness above 0.5 grows over an eighth of them or more.
             of: The risk of what: return, or with lam or constraint cost (the sum of info["cost"]), drawdown, length, a
                 number of an episode's last info, or a function of its rewards and infos.
-            options: `lam`, `steadiness`, `at_most`, `constraint`, `estimator`, `measure_params` and the other options
-                of a penalty, as in `steadyrl train`.
+            options: `lam`, `steadiness`, `objective`, `at_most`, `constraint`, `estimator`, `measure_params` and the
+                other options of a penalty, as in `steadyrl train`.
         """
         names = [name for name in options_of(PenaltyOptions) if name != "mean_part"]  # only returns are known
         for name in options.keys() - names:
             raise ValueError(unknown(name, names))
-        penalty_options = PenaltyOptions(measure=measure, gamma=gamma, mean_part="return", of=_name(of), **options)
+        asked = {"measure": measure, "of": _name(of), **options}
+        for problem in PenaltyOptions.shorthand_problems(asked):
+            raise ValueError(problem)
+        penalty_options = PenaltyOptions(gamma=gamma, mean_part="return", **PenaltyOptions.written_out(asked))
         check(penalty_options)
         for problem in measure_problems(
-            measure, penalty_options.measure_params, levels=penalty_options.of != quantity.RETURN
+            penalty_options.measure, penalty_options.measure_params, levels=penalty_options.of != quantity.RETURN
         ):
             raise ValueError(problem)
         if type(episodes) is not int or episodes < FEWEST:

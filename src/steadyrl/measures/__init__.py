@@ -13,6 +13,7 @@ from steadyrl.measures._moments import variance, standard_deviation, semi_varian
 from steadyrl.measures._distances import gini_deviation, mean_deviation, mean_median_deviation
 from steadyrl.measures._tails import cvar, cvar_deviation, inter_quantile_range, mean, value_at_risk
 from steadyrl.measures._choquet import choquet
+from steadyrl.measures._premiums import cvar_mixture_premium, entropic_premium, exponential_premium, power_premium
 from steadyrl.measures._measure import Facts, Measure
 from steadyrl.measures._registry import get, names, register
 from steadyrl.measures._sample import EffectiveSampleSizeWarning
@@ -25,6 +26,9 @@ __all__ = [
     "choquet",
     "cvar",
     "cvar_deviation",
+    "cvar_mixture_premium",
+    "entropic_premium",
+    "exponential_premium",
     "get",
     "gini_deviation",
     "inter_quantile_range",
@@ -32,6 +36,7 @@ __all__ = [
     "mean_deviation",
     "mean_median_deviation",
     "names",
+    "power_premium",
     "register",
     "semi_standard_deviation",
     "semi_variance",

@@ -33,10 +33,12 @@ def problems(fields: Mapping[str, Any]) -> Iterator[str]:
     if "env" not in fields:
         yield "env is missing: give the id of an environment"
     complaints = list(field_problems(fields))
+    if not complaints:
+        kind = algorithms.get(fields.get("algorithm", RunOptions.algorithm))
+        complaints += kind.Options.shorthand_problems(fields)
     yield from complaints
     if not complaints and "env" in fields:
         config = RunConfig(**fields)
-        kind = algorithms.get(config.algorithm)
         yield from rules.problems(config)
         yield from kind.problems(config.algorithm_options(), {name: getattr(config, name) for name in run_options()})
 

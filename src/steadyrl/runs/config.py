@@ -78,6 +78,7 @@ class RunConfig:
         fields["env"] = env
         algorithm = fields.get("algorithm", RunOptions.algorithm)
         options, defaults = _layout(algorithms.get(algorithm))
+        fields = algorithms.get(algorithm).Options.written_out(fields)
         unknown = fields.keys() - options.keys()
         if unknown:
             raise TypeError(f"{algorithm} has no field {min(unknown)!r}")
@@ -133,7 +134,7 @@ class RunConfig:
     def algorithm_options(self) -> Any:
         """The options of its algorithm, as the algorithm takes them."""
         kind = algorithms.get(self.algorithm)
-        return kind.Options(**{name: self._fields[name] for name in options_of(kind.Options)})
+        return kind.Options(**{name: self._fields[name] for name in options_of(kind.Options) if name in self._fields})
 
     def actor_options(self, kind: Kind) -> Any:
         """The options of an actor of this kind: those given, and the defaults of the others with this algorithm."""
@@ -196,10 +197,10 @@ _layouts: dict[type[algorithms.Algorithm], Layout] = {}
 
 
 def _layout(algorithm: type[algorithms.Algorithm]) -> Layout:
-    """Every option of a run of this algorithm, in order; and the defaults of those that are not an actor's."""
+    """Every option of a run of this algorithm, in order; and the defaults of those that every config of it has."""
     if algorithm not in _layouts:  # a study asks thousands of times
         own = {**options_of(RunOptions, algorithm.run_defaults), **options_of(algorithm.Options)}
-        defaults = {name: entry.default for name, entry in own.items()}
+        defaults = {name: entry.default for name, entry in own.items() if not entry.shorthand}
         _layouts[algorithm] = ({**own, **actor_options(algorithm.name)}, defaults)
     return _layouts[algorithm]
 

@@ -11,6 +11,7 @@ from steadyrl.ground import system
 from steadyrl.ground.errors import BadInputError, CorruptError
 from steadyrl.ground.files import check_entries, json_object, on_disk, sha256_of, sync_folder, write_atomically
 from steadyrl.ground.option import shown
+from steadyrl.runs import card
 from steadyrl.runs._provenance import provenance, versions
 from steadyrl.runs.checkpoint import NAME as CHECKPOINT
 from steadyrl.runs.checkpoint import listed, prune
@@ -72,7 +73,8 @@ def clear(folder: Path) -> None:
     with on_disk(folder):
         end = folder / "done.json"
         bad = folder.glob("ckpt-*.corrupt")
-        for path in (end, *listed(folder), *bad, folder / METRICS):
+        exported = (folder / card.HOME / name for name in (card.WEIGHTS, card.CARD))
+        for path in (end, *listed(folder), *bad, folder / METRICS, *exported):
             path.unlink(missing_ok=True)
         sync_folder(folder)
 

@@ -22,7 +22,7 @@ from steadyrl.policies.likeliest import likeliest
 from steadyrl.rollouts import EpisodeError
 from steadyrl.rollouts.sources import Source
 from steadyrl.rollouts.workers import WorkerOptions
-from steadyrl.runs import checkpoint, evaluation, folder, look, metrics, rules, trackers
+from steadyrl.runs import card, checkpoint, evaluation, folder, look, metrics, rules, trackers
 from steadyrl.runs.best import Best
 from steadyrl.runs.build import (
     MakeEnv,
@@ -107,6 +107,19 @@ class Run:
             raise RunFailedError(f"evaluation, {error}") from error
         finally:
             collector.close()
+
+    def export(self, out: str | Path | None = None, *, episodes: int = 500, seed: int = 0) -> Path:
+        """Write the policy and its model card into a folder, by default `policy` in the run's; the folder.
+
+        `policy.safetensors` is what `steadyrl.policies.load_policy` reads; `README.md` says what it is, how it was made
+        and what it does in so many episodes that are played for it.
+        """
+        where = self.folder / card.HOME if out is None else Path(out)
+        evaluation = self.evaluate(episodes, seed)
+        rows = [row for row in self.metrics() if row["update"] <= self.update]
+        last = rows[-1] if rows else {}
+        card.write(where, self.policy, card.card(self.config, self.status, self.update, self.policy, last, evaluation))
+        return where
 
 
 def train(

@@ -1,0 +1,160 @@
+"""Stable-Baselines3's PPO with and without the one line, beside our own PPO with as many steps.
+
+    python benchmarks/sb3_risky.py [cartpole lunarlander] [--seeds 5] [--first 0] [--rows sb3_risky.jsonl] [--table]
+
+cartpole: CartPole of at most 100 steps, where every step at x > 0.05 pays noise of standard deviation 5 beside its 1,
+40,000 steps. lunarlander: the paper's, 1,000,000 steps. Our settings are the defaults, but for the discount factor and
+the number of episodes, which take about as many steps as a rollout of SB3's; SB3's are those below, on LunarLander
+rl-baselines3-zoo's. The penalty is the Gini deviation with lam = 1. Each finished run is a line of the file of rows; a
+run that has its line is not repeated, so the script can be stopped and started again.
+"""
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
+
+import gymnasium as gym
+import numpy as np
+import torch
+from stable_baselines3 import PPO
+from stable_baselines3.common.env_util import make_vec_env
+
+import steadyrl.envs
+from steadyrl import measures
+from steadyrl.envs.noise import Gaussian
+from steadyrl.envs.risky import Above, RiskyRegion
+from steadyrl.integrations.sb3 import RiskAverse
+from steadyrl.integrations.sb3_model import Sb3Player
+from steadyrl.runs.build import make_collector, make_learner
+from steadyrl.runs.checks import config_from
+
+EPISODES, LAM = 100, 1.0
+PLAIN, LINE, OURS_NEUTRAL, OURS = "SB3 as it is", "SB3 with the line", "ours with lam = 0", "ours with lam = 1"
+
+
+def risky_cartpole():
+    return RiskyRegion(gym.make("CartPole-v1", max_episode_steps=100), Above(0, 0.05), Gaussian(0.0, 5.0))
+
+
+def lunarlander():
+    return gym.make("steadyrl/LunarLander-v0")
+
+
+TASKS = {
+    "cartpole": (
+        risky_cartpole,
+        40_000,
+        4,
+        {"n_steps": 512, "batch_size": 256, "learning_rate": 1e-3, "gamma": 0.99},
+        {"gamma": 0.99, "n": 20},
+    ),
+    "lunarlander": (
+        lunarlander,
+        1_000_000,
+        16,
+        {"n_steps": 1024, "batch_size": 64, "gae_lambda": 0.98, "gamma": 0.999, "n_epochs": 4, "ent_coef": 0.01},
+        {"gamma": 0.999, "n": 40},
+    ),
+}
+"""What makes an environment, steps, SB3's environments side by side and arguments, our options."""
+
+
+def theirs(task, seed, *, line):
+    """Train SB3's PPO; steps, and a policy."""
+    make, budget, envs, options, _ = TASKS[task]
+    model = PPO("MlpPolicy", make_vec_env(make, envs, seed=seed), seed=seed, device="cpu", **options)
+    model.learn(budget, callback=RiskAverse("gini_deviation", lam=LAM) if line else None)
+    return model.num_timesteps, Sb3Player(model)
+
+
+def ours(task, seed, lam):
+    """Train our PPO; steps, and a policy."""
+    make, budget, _, _, options = TASKS[task]
+    config = config_from({"env": task, "algorithm": "ppo", "lam": lam, "seed": seed, "updates": 10**6} | options)
+    collector = make_collector(config, make)
+    learner = make_learner(config, collector.observation_space, collector.action_space)
+    steps = iteration = 0
+    while steps < budget:
+        learner.updates = max(iteration, 1) * budget / steps if steps else 10**6
+        batch = collector.collect(learner.policy, config.n, seed, iteration)
+        learner.update(batch, iteration)
+        steps, iteration = steps + batch.steps, iteration + 1
+    collector.close()
+    return steps, lambda observation: learner.policy.predict(observation, deterministic=False)
+
+
+WHO = {
+    PLAIN: lambda task, seed: theirs(task, seed, line=False),
+    LINE: lambda task, seed: theirs(task, seed, line=True),
+    OURS_NEUTRAL: lambda task, seed: ours(task, seed, 0.0),
+    OURS: lambda task, seed: ours(task, seed, LAM),
+}
+
+
+def train(tasks, seeds, path):
+    """Every run that has no row yet, seed by seed."""
+    done = {(row["task"], row["who"], row["seed"]) for row in rows_of(path)}
+    missing = [(task, who, seed) for task in tasks for seed in seeds for who in WHO if (task, who, seed) not in done]
+    for task, who, seed in missing:
+        start = time.process_time()
+        steps, policy = WHO[who](task, seed)
+        seconds = round(time.process_time() - start)
+        found = steadyrl.evaluate_policy(policy, TASKS[task][0], episodes=EPISODES, seed=7)
+        row = {
+            "task": task,
+            "who": who,
+            "seed": seed,
+            "steps": steps,
+            "seconds": seconds,
+            "mean": float(found.undiscounted_returns.mean()),
+            "gini": float(measures.gini_deviation.value(found.undiscounted_returns)),
+            "length": float(found.lengths.mean()),
+            "risk_averse": float(found.risk_averse),
+        }
+        with path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(row, flush=True)
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def spread(values, digits):
+    """Mean over seeds, and the least and the largest of them."""
+    return f"{np.mean(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+def table(rows):
+    head = ("task", "PPO", "mean return", "Gini deviation", "risk-averse share", "episode length", "seeds", "steps")
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for task in dict.fromkeys(row["task"] for row in rows):
+        for who in WHO:
+            own = [row for row in rows if (row["task"], row["who"]) == (task, who)]
+            if own:
+                names = (("mean", 1), ("gini", 1), ("risk_averse", 2), ("length", 0))
+                numbers = [spread([row[name] for row in own], digits) for name, digits in names]
+                steps = np.mean([row["steps"] for row in own])
+                print(f"| {task} | {who} | {' | '.join(numbers)} | {len(own)} | {steps:,.0f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tasks", nargs="*", default=list(TASKS), metavar="TASK", help="default: both")
+    parser.add_argument("--seeds", type=int, default=5, help="how many")
+    parser.add_argument("--first", type=int, default=0, help="the first of them")
+    parser.add_argument("--rows", type=Path, default=Path("sb3_risky.jsonl"), help="where finished runs are kept")
+    parser.add_argument("--table", action="store_true", help="print the table of the rows there are, train nothing")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    if not arguments.table:
+        train(arguments.tasks, range(arguments.first, arguments.first + arguments.seeds), arguments.rows)
+    table(rows_of(arguments.rows))
+
+
+if __name__ == "__main__":
+    main()
