@@ -11,6 +11,7 @@ import shlex
 import signal
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,8 @@ def resolve(name: str) -> Any:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_names_in_the_text_exist(path):
     for name in DOTTED.findall(path.read_text(encoding="utf-8")):
-        resolve(name)
+        if not name.startswith("integrations.torchrl") or find_spec("tensordict") is not None:
+            resolve(name)
 
 
 @pytest.mark.parametrize(
