@@ -14,7 +14,8 @@ from steadyrl.studies.results import RISK_NEUTRAL, RunResult, StudyResults
 from steadyrl.studies.study import study_from
 
 ROWS = 20
-VARIED = ("measure", "estimator", "mean_part", "env_options.noise", "lam", "policy_rate", "updates", "penalty_baseline")
+VARIED = ("measure", "estimator", "mean_part", "env_options.noise", "lam", "policy_rate", "updates")
+VARIED += ("penalty_baseline", "steadiness")
 FINE = {"rate": 1.0, "after": 0.25, "timeout": 0.0, "short": 0.0, "return": -13.0, "length": 12.0, "wobble": 0.0}
 """Risk-averse from a quarter of the training on, in every seed."""
 

@@ -9,8 +9,8 @@ with `YOUNG`, or with less if less is asked for, and
     steadiness now = YOUNG^(1 - grown) steadiness^grown,    grown from 0 to 1
 
 where grown rises by `PACE / updates` with every batch after which the mean is not rising: Kendall's tau of the last
-`WINDOW` means, or of as many as a quarter of the run has, is `TREND` at the most. What it costs is an eighth of the run
-and the first window, spent at less than was asked for. Each mean is of `ENOUGH` episodes or more, so of several batches
+means, as many as a quarter of the run has, is `TREND` at the most. What it costs is an eighth of the run and the first
+window, spent at less than was asked for. Each mean is of `ENOUGH` episodes or more, so of several batches
 where these are small: the means of few episodes are so far apart by chance that a slow rise does not show.
 """
 
@@ -22,7 +22,8 @@ from steadyrl.ground.state import Stateful
 
 YOUNG: Final = 0.5
 PACE: Final = 8.0
-WINDOW: Final = 20
+WINDOW: Final = 100
+"""At the most: as many as a quarter of the run has, and no fewer than `SHORTEST_WINDOW`."""
 SHORTEST_WINDOW: Final = 5
 ENOUGH: Final = 30
 TREND: Final = 0.25

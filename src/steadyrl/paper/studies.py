@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from steadyrl.paper.cheetah.claims import cheetah
 from steadyrl.paper.competitors.per_step import argue, draw
+from steadyrl.paper.goals import CHEETAH, LUNARLANDER, PENDULUM, reached
 from steadyrl.paper.gradients import bias, bias_report, variance, variance_report
 from steadyrl.paper.gradients.rows import Experiment
 from steadyrl.paper.judging import judged
@@ -75,9 +76,9 @@ STUDIES: Final[Mapping[str, Grid | Gradients]] = {
     "lunarlander-sweep": Grid(),
     "pendulum": Grid(judged(pendulum)),
     "cheetah": Grid(judged(cheetah)),
-    "pendulum-best": Grid(),
-    "lunarlander-best": Grid(),
-    "cheetah-best": Grid(),
+    "pendulum-best": Grid(reached(PENDULUM)),
+    "lunarlander-best": Grid(reached(LUNARLANDER)),
+    "cheetah-best": Grid(reached(CHEETAH)),
     "baselines-lunarlander": Grid(),
 }
 """In the order of `all`: the cheap ones first."""

@@ -1,0 +1,70 @@
+"""What we want of the paper's domains: every measure risk-averse, at no loss of return, in a fraction of its episodes.
+
+A measure reaches its goal if more than two of three seeds do; ten of ten show that, fewer leave it undecided.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from steadyrl.paper.evidence import Answer, every, higher, more_than, negated
+from steadyrl.paper.judging import UNTESTED, verdict
+from steadyrl.paper.seeds import RELIABLE, ended_runs, label, return_metric, scores, share_text, with_interval
+from steadyrl.report.claims import Claim
+from steadyrl.studies.results import Cell, StudyResults
+
+RETURN: Final = "return"
+WORDS: Final = {RETURN: "return", "risk_averse": "risk-averse rate", "length": "steps of an episode"}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a policy must have at the end, on average over the last tenth of its training."""
+
+    levels: Mapping[str, float]
+    """The least of each metric, the undiscounted return being `RETURN`."""
+    beats_neutral: bool = False
+    """Must its return be above that of the risk-neutral policy, or only not below it?"""
+
+
+PENDULUM: Final = Goal({"length": 295.0, "risk_averse": 0.97})
+LUNARLANDER: Final = Goal({RETURN: 270.0, "risk_averse": 0.93})
+CHEETAH: Final = Goal({"risk_averse": 0.95}, beats_neutral=True)
+
+
+def reached(goal: Goal) -> Callable[[StudyResults], list[Claim]]:
+    """The claims of a study with one cell a measure, and one without a penalty (steadiness 0)."""
+
+    def claims(results: StudyResults) -> list[Claim]:
+        cells = [cell for cell in results.cells if cell.runs[0].settings.get("steadiness") != 0.0]
+        neutral = next((cell for cell in results.cells if cell not in cells), None)
+        return [_claim(results, goal, cell, neutral) for cell in cells]
+
+    return claims
+
+
+def _claim(results: StudyResults, goal: Goal, cell: Cell, neutral: Cell | None) -> Claim:
+    levels = " and ".join(f"{WORDS[name]} of at least {level:g}" for name, level in goal.levels.items())
+    than = "a return above" if goal.beats_neutral else "a return not below"
+    claim = f"{label(str(cell.runs[0].settings['measure']))}: {levels}, and {than} that of the risk-neutral policy"
+    if not ended_runs(cell) or neutral is None or not ended_runs(neutral):
+        return Claim(claim, "it or the risk-neutral policy has no finished runs", UNTESTED)
+    numbers = {name: scores(results, cell, _metric(results, name)) for name in goal.levels}
+    own, other = (scores(results, one, return_metric(results)) for one in (cell, neutral))
+    seeds = [seed for seed in own if all(numbers[name][seed] >= level for name, level in goal.levels.items())]
+    answers = [more_than(len(seeds), len(own), RELIABLE), _beside(goal, own, other)]
+    measured = "; ".join(f"{WORDS[name]} {with_interval(numbers[name])}" for name in goal.levels)
+    measured += f"; reached by {share_text(len(seeds), len(own))}; "
+    measured += f"return {with_interval(own, 0)}, risk-neutral {with_interval(other, 0)}"
+    return Claim(claim, measured, verdict([every(answers)]))
+
+
+def _beside(goal: Goal, own: Mapping[int, float], neutral: Mapping[int, float]) -> Answer:
+    """Is the return above the risk-neutral one, or not shown to be below it?"""
+    if goal.beats_neutral:
+        return higher(own, neutral)
+    return Answer(negated(higher(neutral, own)).holds is not False)
+
+
+def _metric(results: StudyResults, name: str) -> str:
+    return return_metric(results) if name == RETURN else name

@@ -1,0 +1,43 @@
+"""Which measures reach what we want of the paper's domains, from studies of which it is known."""
+
+import pytest
+
+from steadyrl.paper.studies import claims_of
+from tests.paper.synthetic import row, study
+
+BALANCED = ({}, {"length": 300.0, "return": 300.0})
+GINI = {"measure": "gini_deviation", "steadiness": 2.0}
+NEUTRAL = {"steadiness": 0.0}
+
+
+def gini(claims):
+    return row(claims, "Gini deviation")
+
+
+def test_a_measure_that_reaches_its_goal_in_every_seed_has_reached_it():
+    claims = claims_of(study("pendulum-best", [BALANCED]))
+    assert len(claims) == 9
+    assert {claim.holds for claim in claims} == {"yes"}
+    assert "reached by 10 of 10 seeds [0.69, 1.00]" in gini(claims).measured
+
+
+@pytest.mark.parametrize("short", [{"length": 294.0}, {"rate": 0.96}, {"return": 200.0}])
+def test_one_that_falls_short_of_any_part_of_it_has_not(short):
+    claims = claims_of(study("pendulum-best", [BALANCED, (GINI, short)]))
+    assert gini(claims).holds == "no"
+    assert [claim.holds for claim in claims].count("yes") == 8
+
+
+def test_few_seeds_decide_nothing():
+    assert {claim.holds for claim in claims_of(study("pendulum-best", [BALANCED], seeds=3))} == {"not decided"}
+
+
+def test_the_cheetah_must_earn_more_than_the_risk_neutral_one():
+    more = [({}, {"return": 500.0}), (NEUTRAL, {"return": 100.0})]
+    assert gini(claims_of(study("cheetah-best", more))).holds == "yes"
+    assert gini(claims_of(study("cheetah-best"))).holds == "no"
+
+
+def test_without_the_risk_neutral_policy_nothing_is_said():
+    without = study("lunarlander-best", keep=lambda config: config.steadiness != 0)
+    assert {claim.measured for claim in claims_of(without)} == {"it or the risk-neutral policy has no finished runs"}
