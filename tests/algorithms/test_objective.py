@@ -82,8 +82,8 @@ def test_the_worst_of_three_is_the_expected_worst_of_three_draws():
 
 
 def test_the_worst_of_two_is_the_mean_less_the_gini_deviation_with_the_same_coefficients():
-    found = objective.get("worst_of")
-    measure = measures.get(found.measure, **found.measure_params)
+    worst_of = objective.get("worst_of")
+    measure = measures.get(worst_of.measure, **worst_of.measure_params)
     for estimator in ("influence", "jackknife"):
         own, gini = (estimators.coefficients(m, POINTS, estimator=estimator) for m in (measure, "gini_deviation"))
         if estimator == "influence":
@@ -187,8 +187,8 @@ def test_an_objective_of_ones_own_by_one_function():
     def middle_and_worst(returns, weights, share=0.5):
         return share * returns.min() + (1 - share) * weights @ returns
 
-    found = objective.get("middle_and_worst", share=0.25)
-    assert found.value(POINTS, P) == pytest.approx(0.25 * -2.0 + 0.75 * P @ POINTS)
+    own = objective.get("middle_and_worst", share=0.25)
+    assert own.value(POINTS, P) == pytest.approx(0.25 * -2.0 + 0.75 * P @ POINTS)
     config = RunConfig("steadyrl/Maze-v0", objective="middle_and_worst", objective_params={"share": 0.25})
     assert (config.measure, config.measure_params, config.lam) == ("middle_and_worst_premium", {"share": 0.25}, 1.0)
     measure = measures.get(config.measure, **config.measure_params)

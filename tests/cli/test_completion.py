@@ -21,15 +21,15 @@ def offered(script, line, folder):
         pytest.skip("bash is not installed")
     words = line.split(" ")
     ask = f'. "{script}"; COMP_WORDS=({" ".join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}; _steadyrl'
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "--norc", "-uc", ask + '; printf "%s\\n" "${COMPREPLY[@]}"'],
         capture_output=True,
         text=True,
         check=True,
         cwd=folder,
     )
-    assert done.stderr == ""
-    return done.stdout.split()
+    assert process.stderr == ""
+    return process.stdout.split()
 
 
 @pytest.mark.parametrize(

@@ -60,11 +60,11 @@ def answer(fields, which):
     """The config, or what is said against it; how long the slowest took."""
     began = time.perf_counter()
     try:
-        found = config_from(fields)
+        outcome = config_from(fields)
     except BadInputError as error:
-        found = str(error)
+        outcome = str(error)
     SLOWEST[which] = max(SLOWEST[which], time.perf_counter() - began)
-    return found
+    return outcome
 
 
 @settings(max_examples=CONFIGS)

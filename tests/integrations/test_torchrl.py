@@ -60,14 +60,14 @@ def scripted_rollouts(count, envs=ENVS, **options):
 
 def penalties(module, rollouts):
     """What the module takes off the advantages, (rollouts, steps, environments)."""
-    found = []
+    differences = []
     for rollout in rollouts:
         before = rollout["advantage"].clone()
         targets = rollout["value_target"].clone()
         assert module(rollout) is rollout
         assert torch.equal(rollout["value_target"], targets)
-        found.append((before - rollout["advantage"]).squeeze(-1).reshape(-1, STEPS).T.numpy())
-    return np.array(found)
+        differences.append((before - rollout["advantage"]).squeeze(-1).reshape(-1, STEPS).T.numpy())
+    return np.array(differences)
 
 
 def test_advantages_are_those_of_gae_less_lam_times_the_coefficient_of_their_episode():
@@ -81,10 +81,10 @@ def test_advantages_are_those_of_gae_less_lam_times_the_coefficient_of_their_epi
 def test_one_environment_has_no_dimension_of_its_own():
     rollouts = scripted_rollouts(4, envs=1)
     assert rollouts[0].shape == (STEPS,)
-    found = penalties(RiskAverse(lam=1.0, gamma=GAMMA, episodes=4), rollouts)
+    subtracted = penalties(RiskAverse(lam=1.0, gamma=GAMMA, episodes=4), rollouts)
     returns = [sum(GAMMA**t * r for t, r in enumerate(script(0, k))) for k in range(9)]
-    assert found[0].any() == (len(returns) < 4)  # two episodes of 3 and 5 steps: too few
-    assert found[1:].any()
+    assert subtracted[0].any() == (len(returns) < 4)  # two episodes of 3 and 5 steps: too few
+    assert subtracted[1:].any()
 
 
 def test_with_lam_0_nothing_is_changed():
@@ -116,10 +116,10 @@ def test_an_episode_that_a_collector_drops_is_not_continued_by_the_next_one():
 def test_the_risk_of_a_number_that_the_environment_tells():
     rollouts = scripted_rollouts(1)
     rollouts[0]["next", "cost"] = rollouts[0]["next", "reward"] / 2
-    found = penalties(RiskAverse("mean", lam=0.5, of="cost", gamma=GAMMA), rollouts)[0][0]
+    subtracted = penalties(RiskAverse("mean", lam=0.5, of="cost", gamma=GAMMA), rollouts)[0][0]
     costs = [sum(script(env, 0)) / 2 for env in range(ENVS)]
     n = 6  # episodes that end in the rollout
-    np.testing.assert_allclose(found - found.mean(), 0.5 * n / (n - 1) * (costs - np.mean(costs)), atol=1e-5)
+    np.testing.assert_allclose(subtracted - subtracted.mean(), 0.5 * n / (n - 1) * (costs - np.mean(costs)), atol=1e-5)
 
 
 def test_what_is_missing_is_named():
@@ -134,12 +134,12 @@ def test_what_is_missing_is_named():
 
 def bets(actor, rng, n=200):
     """A rollout of n environments of one step: action 0 pays 3, -7 or 13, with a mean of 3; action 1 pays 0.5."""
-    seen = torch.ones(n, 1, 1)
-    rollout = actor(TensorDict({"observation": seen}, [n, 1])).detach()
+    observations = torch.ones(n, 1, 1)
+    rollout = actor(TensorDict({"observation": observations}, [n, 1])).detach()
     sure = rollout["action"][..., 1:].numpy() == 1
     paid = np.where(sure, 0.5, 3.0 + 10.0 * (rng.integers(3, size=sure.shape) - 1))
     over = torch.ones(n, 1, 1, dtype=torch.bool)
-    after = {"observation": seen, "reward": torch.as_tensor(paid, dtype=torch.float32), "done": over}
+    after = {"observation": observations, "reward": torch.as_tensor(paid, dtype=torch.float32), "done": over}
     rollout["next"] = TensorDict(after | {"terminated": over}, [n, 1])
     return rollout
 

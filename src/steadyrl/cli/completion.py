@@ -64,10 +64,10 @@ def fish() -> str:
     values = _values()
     for command, about in COMMANDS.items():
         lines.append(f"complete -c steadyrl -n __fish_use_subcommand -a {command} -d {_quoted(about)}")
-        seen = f"-n '__fish_seen_subcommand_from {command}'"
+        condition = f"-n '__fish_seen_subcommand_from {command}'"
         for name, sentence in sorted(_options(command).items()):
             words = f" -x -a {_quoted(' '.join(values[name]))}" if name in values else ""
-            lines.append(f"complete -c steadyrl {seen} -l {name.removeprefix('--')}{words} -d {_quoted(sentence)}")
+            lines.append(f"complete -c steadyrl {condition} -l {name.removeprefix('--')}{words} -d {_quoted(sentence)}")
     shells = _quoted(" ".join(SHELLS))
     lines.append(f"complete -c steadyrl -n '__fish_seen_subcommand_from completion' -x -a {shells}")
     return "\n".join(lines) + "\n"
@@ -96,10 +96,10 @@ def _values() -> dict[str, list[str]]:
     from steadyrl.algorithms import objective
     from steadyrl.runs.config import all_options
 
-    found = {f"--{name.replace('_', '-')}": list(entry.choices) for name, entry in all_options().items()}
-    found |= {"--measure": measures.names(), "--algorithm": algorithms.names(), "--estimator": estimators.names()}
-    found |= {"--objective": objective.names(), **dict(_choices())}
-    return {name: words for name, words in found.items() if words}
+    values = {f"--{name.replace('_', '-')}": list(entry.choices) for name, entry in all_options().items()}
+    values |= {"--measure": measures.names(), "--algorithm": algorithms.names(), "--estimator": estimators.names()}
+    values |= {"--objective": objective.names(), **dict(_choices())}
+    return {name: words for name, words in values.items() if words}
 
 
 def _choices() -> Iterator[tuple[str, list[str]]]:

@@ -79,10 +79,10 @@ class RolloutPenalty:
         names = [name for name in options_of(PenaltyOptions) if name != "mean_part"]  # only returns are known
         for name in options.keys() - names:
             raise ValueError(unknown(name, names))
-        asked = {"measure": measure, "of": _name(of), **options}
-        for problem in PenaltyOptions.shorthand_problems(asked):
+        fields = {"measure": measure, "of": _name(of), **options}
+        for problem in PenaltyOptions.shorthand_problems(fields):
             raise ValueError(problem)
-        penalty_options = PenaltyOptions(gamma=gamma, mean_part="return", **PenaltyOptions.written_out(asked))
+        penalty_options = PenaltyOptions(gamma=gamma, mean_part="return", **PenaltyOptions.written_out(fields))
         check(penalty_options)
         for problem in measure_problems(
             penalty_options.measure, penalty_options.measure_params, levels=penalty_options.of != quantity.RETURN

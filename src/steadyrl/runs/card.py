@@ -90,9 +90,9 @@ def _how(config: RunConfig, status: str, update: int, last: Mapping[str, Any]) -
     played = ", ".join(f"{last[name]:,} {name}" for name in ("episodes", "steps") if name in last)
     numbers = [f"{name} {last[name]:.5g}" for name in ("return", "variability") if isinstance(last.get(name), float)]
     ended = f"{update} of {config.updates} updates ({status}{': ' + played if played else ''})."
-    seen = f" The last batch it learned from had: {', '.join(numbers)}." if numbers else ""
-    asked = f"The config, whose hash begins with {_code(config_hash(config)[:HASH_LENGTH])}:"
-    return f"{ended}{seen} {asked}\n\n{_table(('option', 'value'), rows)}"
+    last_batch = f" The last batch it learned from had: {', '.join(numbers)}." if numbers else ""
+    heading = f"The config, whose hash begins with {_code(config_hash(config)[:HASH_LENGTH])}:"
+    return f"{ended}{last_batch} {heading}\n\n{_table(('option', 'value'), rows)}"
 
 
 def _numbers(config: RunConfig, evaluation: Evaluation) -> str:
