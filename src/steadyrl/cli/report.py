@@ -29,7 +29,7 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
     from steadyrl.cli.train import check_import, plain_warnings
     from steadyrl.envs._checks import check_count
     from steadyrl.ground.files import printable
-    from steadyrl.paper.studies import RECONSTRUCTION, claims_of
+    from steadyrl.paper.studies import claims_of, remark_on
     from steadyrl.report.study import affordable_episodes, write
     from steadyrl.studies.results import read
 
@@ -53,7 +53,7 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
             evaluate=affordable_episodes(results) if evaluate is None else evaluate,
             maps=not no_maps,
             claims=claims_of(results),
-            remark=RECONSTRUCTION,
+            remark=remark_on(results.name),
             progress=progress,
         )
     counts = ", ".join(f"{n} {status}" for status, n in results.counts().items())

@@ -96,7 +96,6 @@ def _grid(name: str, study: "Grid", out: Path, options: dict[str, Any], workers:
     from steadyrl.ground.errors import BadInputError, RunError
     from steadyrl.ground.files import on_disk, write_atomically
     from steadyrl.paper.presets import preset
-    from steadyrl.paper.studies import RECONSTRUCTION
     from steadyrl.report.claims import markdown
     from steadyrl.report.study import affordable_episodes, write
     from steadyrl.studies.results import read
@@ -119,14 +118,14 @@ def _grid(name: str, study: "Grid", out: Path, options: dict[str, Any], workers:
             evaluate=affordable_episodes(results),
             maps=True,
             claims=claims,
-            remark=RECONSTRUCTION,
+            remark=study.remark,
             figures={key: draw(results) for key, draw in study.figures.items()},
         )
     for file, table in study.tables.items():
         paths.append(out / "results" / file)
         with on_disk(out):
             write_atomically(paths[-1], table(results).encode())
-    _say(markdown(claims, results.title or name, RECONSTRUCTION) if claims else "", paths)
+    _say(markdown(claims, results.title or name, study.remark) if claims else "", paths)
     if failed is not None:
         raise failed
 
