@@ -176,7 +176,8 @@ def problems(fields: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator
             yield f"{other} = {fields[other]!r}: must be left out with an objective, which stands for measure and lam"
     if fields.get("of", "return") != "return":
         yield f"of = {fields['of']!r}: must be left out with an objective, which is of the return"
+    prefix = f"{PARAMS} = {dict(params)}: " if params and name in _objectives else ""
     try:
         get(name, **params)
     except Exception as error:  # a user's own objective may raise anything
-        yield str(error)
+        yield f"{prefix}{error}"

@@ -55,7 +55,9 @@ class PenaltyOptions(AlgorithmOptions):
         "entropic, or one that was registered; short for the measure and lam that it is",
         shorthand=True,
     )
-    objective_params: Mapping[str, Any] = option({}, "parameters of the objective, such as alpha=0.1", shorthand=True)
+    objective_params: Mapping[str, Any] | None = option(
+        None, "parameters of the objective, such as alpha=0.1", shorthand=True
+    )
     of: str = option(
         "return",
         "the risk of what: return, cost (the sum of info['cost']), drawdown, length, or a number of the last info",
