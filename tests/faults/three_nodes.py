@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-from steadyrl.studies.engines import LOOPBACK_ONLY
+from steadyrl.ground.cluster import LOOPBACK_ONLY
 
 os.environ.update(LOOPBACK_ONLY)
 

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -12,6 +13,8 @@ import numpy as np
 from gymnasium import spaces
 
 STEP = 0.002
+RAY_WORKER = "default_worker.py"
+"""The script that every process of Ray is started with."""
 
 
 class Lengths(gym.Env):
@@ -50,7 +53,7 @@ class Faulty(Lengths):
         return observation, info
 
     def step(self, action):
-        in_worker = multiprocessing.parent_process() is not None
+        in_worker = multiprocessing.parent_process() is not None or sys.argv[0].endswith(RAY_WORKER)
         if in_worker and self.fresh and self.unlucky and not (self.once and self.mark.exists()):
             self.mark.touch()
             self.break_down()

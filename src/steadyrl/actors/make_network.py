@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from gymnasium import spaces
 
+from steadyrl.actors.device import device_named
 from steadyrl.actors.network import NetworkActor
 from steadyrl.actors.options import GaussianOptions, NetworkOptions
 from steadyrl.policies.encoders import Encoder, encoder_for
@@ -42,7 +43,7 @@ def network_actor(
         encoder=encoder,
     )
     policy = _policy(observation_space, action_space, options, seed, encoder)
-    return NetworkActor(policy, value, options, value_factor, seed)
+    return NetworkActor(policy, value, options, value_factor, seed, device=device_named(options.device))
 
 
 def _policy(

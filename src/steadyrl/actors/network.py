@@ -1,5 +1,6 @@
 """A policy network and a value network: gradients by torch, steps by its optimisers."""
 
+import copy
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from steadyrl.actors.options import NetworkOptions
 from steadyrl.actors.schedule import scheduled
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
+from steadyrl.policies._features import tensor_like
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
@@ -24,6 +26,7 @@ CONJUGATE_STEPS: Final = 10
 """Steps of the conjugate gradient method for F^-1 gradient."""
 DAMPING: Final = 0.1
 """What is added to the diagonal of F, as usual with trust regions on networks."""
+CPU: Final = torch.device("cpu")
 AT_ONCE: Final = 2048
 """Steps in one forward pass: a hidden layer of 128 then gives a megabyte, which stays in the cache."""
 
@@ -41,15 +44,17 @@ class NetworkActor(Stateful):
         value_factor: float = 10.0,
         seed: int = 0,
         damping: float = DAMPING,
+        device: torch.device = CPU,
     ) -> None:
         """`value_factor` is the value's learning rate over the policy's where the options have none."""
-        self.policy = policy
-        self.value = value
+        self._acting = policy
+        self.learned = policy if device.type == CPU.type else copy.deepcopy(policy).to(device)
+        self.value = value.to(device)
         self.options = options
         self.seed = seed
         self.damping = damping
         self.value_rate = options.value_rate or value_factor * options.policy_rate
-        self._parameters = list(policy.parameters())
+        self._parameters = list(self.learned.parameters())
         self.policy_optimiser = Optimiser(
             options.optimiser, self._parameters, options.policy_rate, options.max_grad_norm
         )
@@ -58,6 +63,19 @@ class NetworkActor(Stateful):
         self._set_units = False  # has the batch at hand set the units of observations?
         self.observations = RunningMoments(value.features.size) if options.normalise_observations else None
         self.targets = RunningMoments(1, memory=MEMORY) if options.normalise_returns else None
+
+    @property
+    def policy(self) -> NetworkPolicy:
+        """Who acts, on the CPU: NumPy is faster with a few observations at a time than a GPU."""
+        if self.learned is not self._acting:
+            self._acting.load_state_dict(self.learned.state_dict())
+        return self._acting
+
+    @policy.setter
+    def policy(self, restored: NetworkPolicy) -> None:
+        """Learn with the weights that a checkpoint has put into who acts."""
+        if self.learned is not restored:
+            self.learned.load_state_dict(restored.state_dict())
 
     def parameters(self) -> Float[Array, " d"]:
         """theta, all weights one after the other."""
@@ -72,7 +90,7 @@ class NetworkActor(Stateful):
     def log_probs(self, batch: Batch) -> Float[Array, "n T"]:
         """log pi(a_it | s_it); 0 in the padding."""
         with torch.no_grad():
-            return padded(batch, self.policy.log_prob(*_taken(batch)).numpy())
+            return padded(batch, self.learned.log_prob(*_taken(batch)).numpy(force=True))
 
     def gradient(self, batch: Batch, weights: Weights) -> Float[Array, " d"]:
         """(1/n) sum_i sum_t weight(i, t) grad log pi(a_it | s_it)."""
@@ -88,7 +106,7 @@ class NetworkActor(Stateful):
 
     def natural(self, batch: Batch, gradient: Float[Array, " d"]) -> Float[Array, " d"]:
         """(F + damping)^-1 gradient by the conjugate gradient method; F is the Hessian of the KL at no movement."""
-        current = distribution(self.policy.head, self._outputs(batch))
+        current = distribution(self.learned.head, self._outputs(batch))
         slope = torch.autograd.grad(
             divergence(fixed(current), current), self._parameters, create_graph=True, allow_unused=True
         )
@@ -108,9 +126,9 @@ class NetworkActor(Stateful):
         """KL from the policy with parameters `before` to that of now, averaged over the steps of the batch."""
         parameters = self.parameters()
         with torch.no_grad():
-            new = fixed(distribution(self.policy.head, self._outputs(batch)))
+            new = fixed(distribution(self.learned.head, self._outputs(batch)))
             self.put(before)
-            kl = float(divergence(distribution(self.policy.head, self._outputs(batch)), new))
+            kl = float(divergence(distribution(self.learned.head, self._outputs(batch)), new))
         self.put(parameters)
         return kl
 
@@ -119,7 +137,7 @@ class NetworkActor(Stateful):
         """V(s_it); 0 in the padding. By torch, which is faster with many observations than `predict`."""
         observations = batch.observations[batch.mask]
         rows = [self.value(observations[part]) for part in _parts(len(observations))]
-        return padded(batch, torch.cat(rows).numpy())
+        return padded(batch, torch.cat(rows).numpy(force=True))
 
     def last_values(self, batch: Batch) -> Float[Array, " n"]:
         """V of what followed each episode's last action."""
@@ -127,7 +145,7 @@ class NetworkActor(Stateful):
 
     def fit_values(self, batch: Batch, targets: Float[Array, "n T"]) -> float:
         """Trajectory by trajectory, a step of the optimiser each."""
-        target_tensor = torch.from_numpy(targets).to(self.value.dtype)
+        target_tensor = tensor_like(targets, next(self.value.parameters()))
         losses = []
         for i, steps in enumerate(batch.lengths.tolist()):
             loss, gradient = self.value.squared_error(batch.observations[i, :steps], target_tensor[i, :steps])
@@ -175,7 +193,7 @@ class NetworkActor(Stateful):
         if self.observations is not None:
             features = self.value.features.numpy(batch.observations[batch.mask], np.dtype(np.float64))
             self.observations.see(features)
-            self.policy.standardise(self.observations.mean, self.observations.std())
+            self.learned.standardise(self.observations.mean, self.observations.std())
             self.value.layers.standardise(self.observations.mean, self.observations.std())
 
     def _descent(self, batch: Batch, weights: Weights) -> list[torch.Tensor]:
@@ -184,18 +202,18 @@ class NetworkActor(Stateful):
         observations, actions = _taken(batch)
         gradients = []
         for part in _parts(len(each)):
-            log_prob = self.policy.log_prob(observations[part], actions[part])
-            loss = (log_prob * torch.from_numpy(each[part]).to(log_prob.dtype)).sum()
+            log_prob = self.learned.log_prob(observations[part], actions[part])
+            loss = (log_prob * tensor_like(each[part], log_prob)).sum()
             gradients.append(self.policy_optimiser.gradient(loss))
         return [torch.stack(one).sum(0) for one in zip(*gradients, strict=True)]
 
     def _outputs(self, batch: Batch) -> torch.Tensor:
-        policy = self.policy
+        policy = self.learned
         return policy(policy.features.tensor(batch.observations[batch.mask], policy.dtype))
 
     def _cut(self, row: Float[Array, " d"]) -> list[torch.Tensor]:
         """Tensors of the parameters' shapes."""
-        numbers = torch.from_numpy(row).to(self.policy.dtype)
+        numbers = tensor_like(row, self._parameters[0])
         parts = torch.split(numbers, [p.numel() for p in self._parameters])
         return [part.reshape(p.shape) for part, p in zip(parts, self._parameters, strict=True)]
 
@@ -207,11 +225,12 @@ class NetworkSteps:
 
     def __init__(self, actor: NetworkActor, batch: Batch) -> None:
         self.actor = actor
-        self.policy = actor.policy
+        self.policy = actor.learned
         observations, actions = _taken(batch)
         features = self.policy.features
-        self.inputs = features.tensor(observations, self.policy.dtype)
-        self.actions = torch.from_numpy(actions)
+        device = next(self.policy.parameters()).device
+        self.inputs = features.tensor(observations, self.policy.dtype).to(device)
+        self.actions = torch.from_numpy(actions).to(device)
         with torch.no_grad():
             self.before = fixed(distribution(self.policy.head, self.policy(self.inputs)))
 
@@ -219,7 +238,7 @@ class NetworkSteps:
         """log pi(a | s) of every step."""
         with torch.no_grad():
             log_probs = self.policy.head.log_prob(self.policy(self.inputs), self.actions)
-        return log_probs.numpy().astype(np.float64)
+        return log_probs.numpy(force=True).astype(np.float64)
 
     def divergence(self) -> float:
         """The exact KL of the two distributions, averaged over the steps."""
@@ -230,7 +249,7 @@ class NetworkSteps:
         """What the optimiser makes of the gradient of the rule's weights."""
         outputs = self.policy(self.inputs[part])
         log_prob = self.policy.head.log_prob(outputs, self.actions[part])
-        weights = torch.from_numpy(rule(log_prob.detach().numpy())).to(log_prob.dtype)
+        weights = tensor_like(rule(log_prob.numpy(force=True)), log_prob)
         loss = -(log_prob * weights).mean()
         if entropy:
             loss = loss - entropy * self.policy.head.entropy(outputs).mean()
@@ -239,7 +258,7 @@ class NetworkSteps:
     def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
         """A step of the value's optimiser."""
         value = self.actor.value
-        target_tensor = torch.from_numpy(targets).to(value.dtype)
+        target_tensor = tensor_like(targets, next(value.parameters()))
         loss, gradient = value.squared_error(self.inputs[part], target_tensor)
         self.actor.value_optimiser.descend_along(gradient)
         return loss
@@ -247,7 +266,7 @@ class NetworkSteps:
     def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:
         """V(s) of a part of the steps."""
         with torch.no_grad():
-            return self.actor.value(self.inputs[part]).numpy().astype(np.float64)
+            return self.actor.value(self.inputs[part]).numpy(force=True).astype(np.float64)
 
 
 def padded(batch: Batch, numbers: NDArray[Any]) -> Float[Array, "n T"]:
@@ -280,7 +299,7 @@ def _taken(batch: Batch) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _row(tensors: list[torch.Tensor]) -> Float[Array, " d"]:
-    return torch.cat([t.reshape(-1) for t in tensors]).numpy().astype(np.float64)
+    return torch.cat([t.reshape(-1) for t in tensors]).numpy(force=True).astype(np.float64)
 
 
 def _parts(steps: int) -> list[slice]:

@@ -12,13 +12,13 @@ before b: E_old[(pi / pi_old) b grad log pi] = 0 where nothing is clipped.
 from typing import Final
 
 import numpy as np
-import torch
 from gymnasium import spaces
 
 from steadyrl.actors.optimiser import Optimiser
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
+from steadyrl.policies._features import tensor_like
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.batch import Batch
 
@@ -49,7 +49,7 @@ class NetworkCritic(Stateful):
             seed=streams.key(seed, streams.INITIAL, CRITIC),
             dtype=value.dtype,
             initialisation=value.layers.initialisation,
-        )
+        ).to(value.layers.device)
         self.optimiser = Optimiser(optimiser, self.network.parameters(), rate)
         self.batches = 0
         self.square = 0.0
@@ -71,9 +71,10 @@ class NetworkCritic(Stateful):
     def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
         """Take the units of a batch into account and make ready to learn from parts of its steps."""
         self._see(batch, c)
-        self._rows = torch.from_numpy(self._inputs(batch))
+        weight = next(self.network.parameters())
+        self._rows = tensor_like(self._inputs(batch), weight)
         scale = self.scale or 1.0
-        self._targets = torch.from_numpy(np.repeat(c / scale, batch.lengths)).to(self.network.dtype)
+        self._targets = tensor_like(np.repeat(c / scale, batch.lengths), weight)
 
     def fit(self, part: Int[IntArray, " k"]) -> float:
         """One step towards c_i by a part of the steps; the mean loss in units of the scale.

@@ -90,4 +90,4 @@ class Optimiser(Stateful):
         return [torch.zeros_like(parameter, requires_grad=False) for parameter in self._parameters]
 
     def _counters(self) -> list[torch.Tensor]:
-        return [torch.tensor(0.0) for _ in self._parameters]
+        return [torch.zeros((), device=one.device) for one in self._parameters]

@@ -50,6 +50,11 @@ class NetworkOptions:
     normalise_returns: bool = option(
         False, "the value function learns in units of its targets' running deviation; lam keeps its meaning"
     )
+    device: Literal["cpu", "cuda", "mps", "auto"] = option(
+        "cpu",
+        "where networks learn: auto is a GPU if torch finds one; acting stays on the CPU, and the same bits are "
+        "promised there alone",
+    )
 
 
 @dataclass(frozen=True)

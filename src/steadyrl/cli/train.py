@@ -50,7 +50,8 @@ def add_options(parser: Parser, arguments: list[str]) -> None:
         help="tensorboard, wandb: write the metrics for these, too, into the run's folder; wandb is always offline",
     )
     for option in options_of(WorkerOptions).values():
-        _add(parser, option, f"{option.about}{_default(option.default)}")
+        default = "" if "(default:" in option.about else _default(option.default)
+        _add(parser, option, f"{option.about}{default}")
     parser.usage = "steadyrl train [ENV] [--option VALUE ...]"
     add_run_options(parser, arguments)
 
@@ -91,8 +92,6 @@ def train(
     quiet: bool,
     allow_import: bool,
     track: Sequence[str],
-    workers: str | None,
-    worker_timeout: str | None,
     give_up: str | None,
     **texts: Any,
 ) -> None:
@@ -104,6 +103,8 @@ def train(
     from steadyrl.runs.checks import config_from
     from steadyrl.runs.run import folder_of, train
 
+    worker_options = options_of(WorkerOptions)
+    worker_texts = {name: texts.pop(name) for name in worker_options}
     fields = toml.read_file(config) if config is not None else {}
     if env is None:
         check_import(fields.get("env"), str(config), allow_import=allow_import)
@@ -114,8 +115,6 @@ def train(
     run_config = config_from(with_env_defaults(fields | run_fields(texts)))
     path = None if give_up is not None and out is None else folder_of(run_config, out)
     was_done = path is not None and not fresh and (path / "done.json").exists()
-    worker_options = options_of(WorkerOptions)
-    worker_texts = {"workers": workers, "worker_timeout": worker_timeout}
     arguments = {name: _read(worker_options[name], text) for name, text in worker_texts.items() if text is not None}
     problems = [
         problem for name, value in arguments.items() if (problem := worker_options[name].problem(value)) is not None

@@ -144,7 +144,7 @@ class _Worker(Generic[T, R]):
     def take(self) -> tuple[T, R | Died | Raised] | None:
         """The outcome of its task, which is there; None if all it says is that it has begun."""
         try:
-            succeeded, result = self.connection.recv()
+            result = outcome_from(self.connection.recv_bytes())
         except (EOFError, OSError):
             self.process.join()
             if not self.ready and (self.process.exitcode or 0) > 0:  # it was not killed: it ended by itself
@@ -157,10 +157,10 @@ class _Worker(Generic[T, R]):
             return None
         task = self.task[0]
         self.task = []
-        if not succeeded:
+        if isinstance(result, Raised):
             self.process.kill()  # who knows what it left behind
             self.process.join()
-        return task, result if succeeded else Raised(result)
+        return task, result
 
 
 def _serve(function: Callable[[Any], Any], connection: Connection, driver: int) -> None:
@@ -173,13 +173,13 @@ def _serve(function: Callable[[Any], Any], connection: Connection, driver: int) 
     with contextlib.suppress(OSError, EOFError):  # the driver has nothing left to do, or has stopped listening
         connection.send((True, None))
         while True:
-            connection.send_bytes(_outcome(function, connection.recv()))
+            connection.send_bytes(outcome_of(function, connection.recv()))
     with contextlib.suppress(AttributeError):  # a function may hold something
         function.close()  # type: ignore[attr-defined]
 
 
-def _outcome(function: Callable[[Any], Any], task: Any) -> bytes:
-    """What a task came to, in a form that the driver can surely read."""
+def outcome_of(function: Callable[[Any], Any], task: Any) -> bytes:
+    """What a task came to, in a form that the driver can surely read, by `outcome_from`."""
     try:
         outcome = (True, function(task))
     except Exception as error:
@@ -191,3 +191,9 @@ def _outcome(function: Callable[[Any], Any], task: Any) -> bytes:
     except Exception:
         raw = pickle.dumps((False, RuntimeError(f"{outcome[1]!r} cannot be sent from one process to another")))
     return raw
+
+
+def outcome_from(raw: bytes) -> Any:
+    """What a task came to: what its function gave, or Raised(error)."""
+    succeeded, result = pickle.loads(raw)  # noqa: S301  our own
+    return result if succeeded else Raised(result)

@@ -39,7 +39,7 @@ def _take(part: Any, name: str, arrays: State) -> None:
     elif isinstance(part, np.ndarray):
         arrays[name] = part.copy()
     elif hasattr(part, "detach"):
-        arrays[name] = part.detach().numpy().copy()
+        arrays[name] = part.detach().cpu().numpy().copy()
     elif isinstance(part, int | float):  # and bool
         arrays[name] = np.array(part)
     elif part is not None:
@@ -53,8 +53,13 @@ def _put(part: Any, name: str, state: Mapping[str, NDArray[Any]]) -> Any:
         return None
     if isinstance(part, Stateful):
         part.restore(_below(name, state))
-    elif isinstance(part, np.ndarray) or hasattr(part, "detach"):
-        _fill(part if isinstance(part, np.ndarray) else part.detach().numpy(), name, state[name])
+    elif isinstance(part, np.ndarray):
+        _fill(part, name, state[name])
+    elif hasattr(part, "detach"):
+        memory = part.detach().cpu()
+        _fill(memory.numpy(), name, state[name])
+        if part.device != memory.device:  # it was a copy
+            part.detach().copy_(memory)
     elif isinstance(part, int | float):
         return type(part)(state[name])
     elif _is_numbers(part):  # whose names may come with time

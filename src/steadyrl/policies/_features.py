@@ -56,8 +56,9 @@ class Features:
         leading = observations.shape[: observations.ndim - len(self.shape)]
         if not self.discrete:
             return observations.to(dtype).reshape(*leading, self.size)
-        index = observations.reshape(*leading, len(self._shift)) + torch.from_numpy(self._shift)
-        return torch.zeros(*leading, self.size, dtype=dtype).scatter(-1, index, 1.0)
+        shift = torch.from_numpy(self._shift).to(observations.device)
+        index = observations.reshape(*leading, len(self._shift)) + shift
+        return torch.zeros(*leading, self.size, dtype=dtype, device=observations.device).scatter(-1, index, 1.0)
 
     def _index(self, observations: NDArray[Any]) -> NDArray[np.int64]:
         if observations.dtype.kind not in "iub":
@@ -77,3 +78,8 @@ def tensor(values: NDArray[Any] | Tensor, dtype: torch.dtype) -> Tensor:
     if isinstance(values, np.ndarray) and not values.flags.writeable:
         values = values.copy()  # torch has no read-only tensors
     return torch.as_tensor(values, dtype=dtype)
+
+
+def tensor_like(values: NDArray[Any], other: Tensor) -> Tensor:
+    """An array as a tensor of another's dtype, on the other's device."""
+    return torch.from_numpy(values).to(other.dtype).to(other.device)

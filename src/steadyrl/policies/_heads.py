@@ -54,11 +54,12 @@ class CategoricalHead(nn.Module):
 
     def log_prob(self, outputs: Tensor, actions: NDArray[Any] | Tensor) -> Tensor:
         leading = outputs.shape[:-1]
-        action_tensor = tensor(actions, torch.int64)
+        action_tensor = tensor(actions, torch.int64).to(outputs.device)
         if action_tensor.shape != (*leading, *self.shape):
             raise ValueError(f"actions of shape {tuple(action_tensor.shape)}: must be {(*leading, *self.shape)}")
         index = action_tensor.reshape(*leading, self.uniforms)
-        if ((index < 0) | (index >= torch.tensor(self.counts))).any():
+        on_cpu = outputs.device.type == "cpu"  # elsewhere a look would wait for all that is under way
+        if on_cpu and ((index < 0) | (index >= torch.tensor(self.counts))).any():
             raise ValueError(f"actions outside {self.codec.batch_space}: must be counted from 0, as a Batch has them")
         log_probs = [p.gather(-1, index[..., d : d + 1]).squeeze(-1) for d, p in enumerate(self._log_softmax(outputs))]
         return sum(log_probs[1:], log_probs[0])
@@ -133,7 +134,7 @@ class GaussianHead(nn.Module):
 
     def log_prob(self, outputs: Tensor, actions: NDArray[Any] | Tensor) -> Tensor:
         leading = outputs.shape[:-1]
-        action_tensor = tensor(actions, outputs.dtype)
+        action_tensor = tensor(actions, outputs.dtype).to(outputs.device)
         if action_tensor.shape != (*leading, *self.shape):
             raise ValueError(f"actions of shape {tuple(action_tensor.shape)}: must be {(*leading, *self.shape)}")
         log_std = self.log_std + self.half_range.log()

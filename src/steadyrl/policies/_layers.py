@@ -137,6 +137,10 @@ class Layers(nn.Module):
     def dtype(self) -> torch.dtype:
         return self._dense[0].weight.dtype
 
+    @property
+    def device(self) -> torch.device:
+        return self._dense[0].weight.device
+
     def forward(self, x: Tensor) -> Tensor:
         activate = ACTIVATIONS[self.activation]
         x = self.standardised(x)
@@ -160,13 +164,13 @@ class Layers(nn.Module):
 
     def inputs(self, observations: NDArray[Any], features: InputFeatures) -> NDArray[Any]:
         """(k, inputs): what the first layer takes, in NumPy; for learning, as it is quick with many observations."""
-        return self._standard(features.many(observations, self._dense[0].arrays()[0].dtype))
+        return self._standard(features.many(observations, np.dtype(str(self.dtype).removeprefix("torch."))))
 
     def _standard(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The features as the first layer takes them, in place."""
         if self.standardises:
-            inputs -= self.input_mean.numpy()
-            inputs /= self.input_std.numpy()
+            inputs -= self.input_mean.numpy(force=True)
+            inputs /= self.input_std.numpy(force=True)
             np.clip(inputs, -FARTHEST, FARTHEST, out=inputs)
         return inputs
 

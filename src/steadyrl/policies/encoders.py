@@ -97,8 +97,8 @@ class ModuleFeatures(nn.Module):
     def many(self, observations: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         """As `numpy`, faster, for learning: the last bits of a row may depend on the others."""
         with torch.no_grad():
-            encoded = self.encode(self.tensor(observations, self._dtype), self._dtype)
-            return np.array(encoded.numpy(), dtype=dtype, order="C")
+            inputs = self.tensor(observations, self._dtype).to(self._device)
+            return np.array(self.encode(inputs, self._dtype).numpy(force=True), dtype=dtype, order="C")
 
     def tensor(self, observations: NDArray[Any] | Tensor, dtype: torch.dtype) -> Tensor:
         """Observations of any leading shape as a tensor that `encode` takes; bytes stay bytes, a quarter of floats."""
@@ -116,6 +116,11 @@ class ModuleFeatures(nn.Module):
             return self.module(self._rows(flat)).to(dtype).reshape(*leading, self.size)
         parts = [self.module(self._rows(part)) for part in torch.split(flat, AT_ONCE)]
         return torch.cat(parts).to(dtype).reshape(*leading, self.size)
+
+    @property
+    def _device(self) -> torch.device:
+        """That of the module's first parameter."""
+        return next((one.device for one in self.module.parameters()), torch.device("cpu"))
 
     def _rows(self, observations: Tensor) -> Tensor:
         """What the module takes, for (k, *shape)."""

@@ -62,7 +62,7 @@ class _Network(NetworkPolicy):
 
     def forward(self, observations: Tensor) -> Tensor:
         """(..., outputs) for a tensor of observations of any leading shape."""
-        return self.layers(self.features.encode(observations, self.dtype))
+        return self.layers(self.features.encode(observations.to(self.layers.device), self.dtype))
 
     def outputs(self, observations: NDArray[Any]) -> NDArray[Any]:
         """(k, outputs) in NumPy; a row's bits do not depend on the other rows."""

@@ -82,7 +82,7 @@ class ValueNetwork(nn.Module):
 
     def forward(self, observations: NDArray[Any] | Tensor) -> Tensor:
         """V(s) over any leading shape; differentiable."""
-        inputs = self.features.tensor(observations, self.dtype)
+        inputs = self.features.tensor(observations, self.dtype).to(self.layers.device)
         outputs = self.layers(self.features.encode(inputs, self.dtype)).squeeze(-1)
         return self.target_mean + self.target_std * outputs if self.normalises_targets else outputs
 
@@ -116,7 +116,7 @@ class ValueNetwork(nn.Module):
             gradient = torch.autograd.grad(loss, trained, allow_unused=True, materialize_grads=True)
             return float(loss.detach()), list(gradient)
         with torch.no_grad():
-            observed = self.features.tensor(observations, self.dtype)
+            observed = self.features.tensor(observations, self.dtype).to(self.layers.device)
             inputs = self.layers.standardised(self.features.encode(observed, self.dtype))
             activations = _backward.forward(weights, inputs, self.layers.activation)
             error = activations[-1].squeeze(-1) - targets
@@ -134,7 +134,10 @@ class ValueNetwork(nn.Module):
         return weights if same else None
 
     def predict(self, observations: NDArray[Any]) -> NDArray[Any]:
-        """V(s) over any leading shape in NumPy; no value depends on the others, to the last bit."""
+        """V(s) over any leading shape in NumPy; on the CPU no value depends on the others, to the last bit."""
+        if self.layers.device.type != "cpu":
+            with torch.no_grad():
+                return self(observations).numpy(force=True)
         leading = observations.shape[: observations.ndim - len(self.features.shape)]
         rows = observations.reshape(-1, *observations.shape[len(leading) :])
         values = self.layers.numpy(rows, self.features).reshape(leading)

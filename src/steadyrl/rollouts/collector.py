@@ -16,7 +16,6 @@ from steadyrl.envs._close import close
 from steadyrl.envs.codecs import ActionCodec, ObservationCodec
 from steadyrl.envs.risky import layers
 from steadyrl.ground.errors import BREAKDOWNS
-from steadyrl.ground.option import check
 from steadyrl.policies import Policy, TabularSoftmax
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.episodes import play_part
@@ -27,7 +26,7 @@ from steadyrl.rollouts.parts import Part, join
 from steadyrl.rollouts.sources import Made, Registered, Source, check_portable
 from steadyrl.rollouts.stepper import EpisodeError, GymnasiumStepper, Stepper
 from steadyrl.rollouts.vector import VectorStepper, environments_of
-from steadyrl.rollouts.workers import WorkerOptions, Workers
+from steadyrl.rollouts.workers import Engine, WorkerOptions, Workers, checked
 
 BACKENDS: Final = ("auto", "gymnasium")
 WIDTH: Final = 32
@@ -56,8 +55,10 @@ class Collector:
         backend: str = "auto",
         width: int = WIDTH,
         limit: int | None = None,
-        workers: int = WorkerOptions.workers,
+        workers: int | None = WorkerOptions.workers,
         worker_timeout: float = WorkerOptions.worker_timeout,
+        engine: Engine = WorkerOptions.engine,
+        address: str | None = WorkerOptions.address,
         **options: Any,
     ) -> None:
         """Make ready to collect.
@@ -68,8 +69,11 @@ class Collector:
             backend: "auto" or "gymnasium".
             width: Episodes played side by side at the most; what they do does not depend on it.
             limit: The longest an episode may last; needed if the environment has no time limit of its own.
-            workers: Processes that play, if that is faster; what they play does not depend on it.
+            workers: Processes that play, if that is faster; what they play does not depend on it. None for one, and
+                with Ray for as many as the cluster has processors.
             worker_timeout: Seconds that a worker may be at one step of its environments; then it is replaced.
+            engine: Where the workers are: "local", processes of this machine, or "ray", actors of Ray.
+            address: Of a running Ray cluster; without one, Ray is started on this machine alone.
             options: Arguments of the environment, with an id, such as noise="pareto".
         """
         if backend not in BACKENDS:
@@ -78,8 +82,7 @@ class Collector:
             raise ValueError(f"width = {width}: must be >= 1")
         if limit is not None and limit < 1:
             raise ValueError(f"limit = {limit}: must be >= 1")
-        worker_options = WorkerOptions(workers, worker_timeout)
-        check(worker_options)
+        worker_options = checked(WorkerOptions(workers, worker_timeout, engine, address))
         self._make = _maker(env, options)
         self._backend = backend
         self._width = 1 if isinstance(env, gym.Env) else width
@@ -152,9 +155,9 @@ class Collector:
 
     def _play_vector(self, env: VectorEnv[Any, Any, Any], limit: int | None, options: WorkerOptions) -> None:
         """Play in a vector environment, as wide as it is."""
-        if options.workers > 1:
+        if options.several:
             reason = "a vector environment has its own way to play several episodes at a time"
-            raise ValueError(f"workers = {options.workers}: must be 1: {reason}")
+            raise ValueError(f"{options.said}: {reason}")
         self._compiled = None
         self._workers = None
         self.observation_space, self.action_space = env.single_observation_space, env.single_action_space
@@ -181,10 +184,10 @@ class Collector:
 
     def _make_workers(self, env: Source, limit: int | None, options: WorkerOptions) -> Workers | None:
         """None if this process plays alone: no other was asked for, or it must not start any."""
-        if options.workers == 1 or multiprocessing.current_process().daemon:
+        if not options.several or multiprocessing.current_process().daemon:
             return None
         if isinstance(env, gym.Env):
-            raise ValueError(f"workers = {options.workers}: {env} is one environment: give its id or what makes it")
+            raise ValueError(f"{options.said}: {env} is one environment: give its id or what makes it")
         check_portable(self._make)
         make = partial(Collector, self._make, backend=self._backend, width=self._width, limit=limit)
         return Workers(pickle.dumps(make), options)

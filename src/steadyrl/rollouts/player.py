@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from steadyrl.policies import Policy
 from steadyrl.rollouts.parts import Part
-from steadyrl.rollouts.shared_policy import SharedPolicy
 from steadyrl.rollouts.stepper import Stepped, Stepper
 
 
@@ -56,6 +55,15 @@ class PartCollector(Protocol):
         ...
 
 
+@runtime_checkable
+class PolicyMemory(Protocol):
+    """Where a worker finds the policy: a `SharedPolicy`."""
+
+    def read(self, sizes: tuple[int, ...]) -> Policy:
+        """The policy whose pieces, of these sizes, are there."""
+        ...
+
+
 class CannotPlayError(ValueError):
     """A worker cannot play at all, and no other one could."""
 
@@ -63,8 +71,8 @@ class CannotPlayError(ValueError):
 class Player:
     """Called with a task, it plays it; made in the driver, used in a worker."""
 
-    def __init__(self, make_collector: bytes, shared: SharedPolicy, steps: Any) -> None:
-        """`make_collector` is the pickle of a function that makes a `PartCollector`, `steps` a shared array."""
+    def __init__(self, make_collector: bytes, shared: PolicyMemory, steps: Any) -> None:
+        """`make_collector` is the pickle of a function that makes a `PartCollector`; `steps[place]` counts steps."""
         self._make_collector = make_collector
         self._shared = shared
         self._steps = steps

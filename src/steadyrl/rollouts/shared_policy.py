@@ -36,9 +36,7 @@ class SharedPolicy:
     def read(self, sizes: Sequence[int]) -> Policy:
         """The policy whose pieces are there; a copy, so that it stays as it is."""
         memory = memoryview(self._memory).cast("B")
-        first, *others = (bytearray(memory[start:end]) for start, end in pairwise(accumulate(sizes, initial=0)))
-        policy: Policy = pickle.loads(first, buffers=others)  # noqa: S301  our own
-        return policy
+        return policy_from([bytearray(memory[start:end]) for start, end in pairwise(accumulate(sizes, initial=0))])
 
 
 def pieces_of(policy: Policy) -> list[memoryview]:
@@ -52,6 +50,13 @@ def pieces_of(policy: Policy) -> list[memoryview]:
         cure = "define its class at the top of a module, or use workers = 1"
         raise ValueError(f"workers: a {name} cannot be sent to a worker process ({error}): {cure}") from error
     return [file.getbuffer(), *(buffer.raw() for buffer in buffers)]
+
+
+def policy_from(pieces: Sequence[bytearray]) -> Policy:
+    """The policy that `pieces_of` took apart, in the memory of these pieces."""
+    first, *others = pieces
+    policy: Policy = pickle.loads(first, buffers=others)  # noqa: S301  our own
+    return policy
 
 
 class _Pickler(pickle.Pickler):

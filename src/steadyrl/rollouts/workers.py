@@ -4,57 +4,86 @@ An episode is a function of the policy, the seed and its number. So it does not 
 worker that dies, hangs or raises is replaced, and the episodes it was at are played again.
 """
 
-import ctypes
-import multiprocessing
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, Literal
 
-from steadyrl.ground.option import option
-from steadyrl.ground.processes import Died, Pool, Raised
+from steadyrl.ground import cluster
+from steadyrl.ground.option import check, option
+from steadyrl.ground.processes import Died, Raised
 from steadyrl.policies import Policy
+from steadyrl.rollouts.crew import Crew, Processes
 from steadyrl.rollouts.parts import Part
-from steadyrl.rollouts.player import CannotPlayError, Player, Task
-from steadyrl.rollouts.shared_policy import SharedPolicy, pieces_of
+from steadyrl.rollouts.player import CannotPlayError, Task
 from steadyrl.rollouts.stepper import EpisodeError
 
 ATTEMPTS: Final = 3
 """At an episode, before its failure is the batch's."""
-ROOM: Final = 2
-"""How many times the size of the first policy the shared memory has room for."""
 LOOKS: Final = 2
 """How often, in the time that a worker may be silent, its count of steps is looked at."""
 
 
+Engine = Literal["local", "ray"]
+
+
 @dataclass(frozen=True)
 class WorkerOptions:
-    """By how many processes episodes are played: it changes no number of a run."""
+    """By whom episodes are played: it changes no number of a run."""
 
-    workers: int = option(1, "processes that play the episodes, which are the same for any number of them", least=1)
+    workers: int | None = option(
+        None,
+        "processes that play the episodes, which are the same for any number of them (default: 1; with engine = ray, "
+        "as many as the cluster has processors)",
+        least=1,
+    )
     worker_timeout: float = option(
         300.0, "seconds that a worker may be at one step of its environments; then it is replaced", above=0
     )
+    engine: Literal["local", "ray"] = option(
+        "local", "where the workers are: processes of this machine, or actors of Ray"
+    )
+    address: str | None = option(
+        None, "of a running Ray cluster, with engine = ray; without one, Ray is started on this machine alone"
+    )
+
+    @property
+    def several(self) -> bool:
+        """Do others play than the process that asks for the episodes?"""
+        return self.engine == "ray" or (self.workers or 1) > 1
+
+    @property
+    def said(self) -> str:
+        """How it is refused that others play."""
+        return "engine = ray: must be local" if self.engine == "ray" else f"workers = {self.workers}: must be 1"
+
+
+def checked(options: WorkerOptions) -> WorkerOptions:
+    """The options, if they are good (or a ValueError)."""
+    check(options)
+    if options.address is not None and options.engine != "ray":
+        raise ValueError(f"address = {options.address!r}: must be left out unless engine = ray")
+    return options
 
 
 class Workers:
-    """Processes that play for one collector, started when they are first needed and kept until `close`."""
+    """Who plays for one collector, started when they are first needed and kept until `close`."""
 
     def __init__(self, make_collector: bytes, options: WorkerOptions) -> None:
         """`make_collector` is the pickle of a function that makes what a `Player` plays with."""
-        self._make_collector = make_collector
         self._options = options
-        self._steps: Any = multiprocessing.get_context("spawn").RawArray(ctypes.c_uint64, options.workers)
-        self._shared: SharedPolicy | None = None
-        self._pool: Pool[Task, Part] | None = None
+        self._crew = _crew(make_collector, options)
         self._policies = self._environments = 0
 
     def play(self, policy: Policy, first: int, n: int, seed: int, iteration: int) -> list[Part]:
         """Episodes `first` to n - 1 of a batch."""
-        sizes, pool = self._share(policy)
-        ahead = _Ahead(first, n, self._options.workers)
-        silence = _Silence(self._steps, self._options.worker_timeout)
-        free = list(range(self._options.workers))
+        crew = self._crew
+        sizes = crew.share(policy)
+        self._policies += 1
+        ahead = _Ahead(first, n, crew.size)
+        silence = _Silence(crew.steps, self._options.worker_timeout)
+        free = list(range(crew.size))
         playing = set[Task]()
         tasks = deque[Task]()
         parts = list[Part]()
@@ -70,10 +99,10 @@ class Workers:
 
         hand_out()
         try:
-            for outcome in pool.outcomes(tasks, self._options.worker_timeout / LOOKS):
+            for outcome in crew.outcomes(tasks, self._options.worker_timeout / LOOKS):
                 if outcome is None:
-                    for task in silence.longest([task for task in playing if pool.begun(task)]):
-                        pool.kill(task)
+                    for task in silence.longest([task for task in playing if crew.begun(task)]):
+                        crew.kill(task)
                     continue
                 task, result = outcome
                 playing.remove(task)
@@ -93,22 +122,17 @@ class Workers:
         self._environments += 1
 
     def close(self) -> None:
-        """End the processes; they are started again if there is something to play."""
-        if self._pool is not None:
-            self._pool.stop()
-            self._pool = None
+        """End the workers; they are started again if there is something to play."""
+        self._crew.close()
 
-    def _share(self, policy: Policy) -> tuple[tuple[int, ...], Pool[Task, Part]]:
-        """Put the policy where the workers find it; make the pool if there is none, or memory that is too small."""
-        pieces = pieces_of(policy)
-        size = sum(piece.nbytes for piece in pieces)
-        if self._shared is None or size > self._shared.size:
-            self.close()  # memory is given to a process when it starts
-            self._shared = SharedPolicy(ROOM * size)
-        if self._pool is None:
-            self._pool = Pool(Player(self._make_collector, self._shared, self._steps), self._options.workers)
-        self._policies += 1
-        return self._shared.write(pieces), self._pool
+
+def _crew(make_collector: bytes, options: WorkerOptions) -> Crew:
+    if options.engine == "local":
+        return Processes(make_collector, options.workers or 1)
+    cluster.import_ray(options.address)
+    from steadyrl.rollouts.ray_crew import RayCrew  # noqa: PLC0415  after Ray, which is an extra
+
+    return RayCrew(make_collector, options.workers, options.address)
 
 
 class _Ahead:
@@ -152,7 +176,7 @@ class _Ahead:
 class _Silence:
     """For how long workers have not counted a step."""
 
-    def __init__(self, steps: Any, timeout: float) -> None:
+    def __init__(self, steps: Callable[[Task], int], timeout: float) -> None:
         self._steps = steps
         self._timeout = timeout
         self._heard: dict[Task, tuple[int, float]] = {}
@@ -162,7 +186,7 @@ class _Silence:
         """Those of the tasks at which a worker has been silent for too long."""
         now = time.monotonic()
         for task in tasks:
-            count = self._steps[task.place]
+            count = self._steps(task)
             if task not in self._heard or self._heard[task][0] != count:
                 self._heard[task] = count, now
         overdue = [task for task in tasks if now - self._heard[task][1] >= self._timeout]

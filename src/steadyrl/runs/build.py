@@ -17,13 +17,13 @@ from steadyrl.actors.make import Kind, kind_of, make_actor
 from steadyrl.algorithms import Algorithm, quantity
 from steadyrl.envs.cost import WithCost
 from steadyrl.envs.probe import probe
-from steadyrl.ground import option
+from steadyrl.ground import cluster
 from steadyrl.ground.errors import BREAKDOWNS, BadInputError
 from steadyrl.policies import RandomPolicy
 from steadyrl.rollouts import Collector, EpisodeError
 from steadyrl.rollouts.collector import time_limit, vector_time_limit
 from steadyrl.rollouts.sources import Registered
-from steadyrl.rollouts.workers import WorkerOptions
+from steadyrl.rollouts.workers import WorkerOptions, checked
 from steadyrl.runs.config import RunConfig, RunOptions, run_options
 
 MakeEnv = Callable[[], Any]
@@ -90,8 +90,8 @@ def _seen_in(make: MakeEnv, policy: str) -> tuple[Kind, int | None]:
             return kind, None
 
 
-def check_env(config: RunConfig, make: MakeEnv, collector: Collector, workers: int = 1) -> None:
-    """See whether the environment keeps Gymnasium's promises, and whether so many workers can play it."""
+def check_env(config: RunConfig, make: MakeEnv, collector: Collector, players: WorkerOptions | None = None) -> None:
+    """See whether the environment keeps Gymnasium's promises, and whether several workers can play it."""
     if collector.is_vector:
         _check_vector(collector)
         return
@@ -101,9 +101,9 @@ def check_env(config: RunConfig, make: MakeEnv, collector: Collector, workers: i
         forgets = probe(limited, max_steps=longest)
     except ValueError as error:
         raise BadInputError(str(error)) from error
-    if workers > 1 and not forgets:
+    if players is not None and players.several and not forgets:
         reason = "its episodes depend on those played before, so they would depend on the number of workers"
-        raise BadInputError(f"workers = {workers}: must be 1 with {config.env}: {reason}")
+        raise BadInputError(f"{players.said} with {config.env}: {reason}")
 
 
 def _check_vector(collector: Collector) -> None:
@@ -136,13 +136,14 @@ def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | No
         raise BadInputError(f"env = {config.env}: {message}") from error
 
 
-def worker_options(workers: int, worker_timeout: float) -> WorkerOptions:
-    """Who plays, or a BadInputError."""
-    options = WorkerOptions(workers, worker_timeout)
+def worker_options(**values: Any) -> WorkerOptions:
+    """Who plays, or a BadInputError; a cluster that is not there is refused, too."""
     try:
-        option.check(options)
+        options = checked(WorkerOptions(**values))
     except ValueError as error:
         raise BadInputError(str(error)) from error
+    if options.address is not None:
+        cluster.check_reachable(options.address)
     return options
 
 

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from steadyrl.policies import Policy
 from steadyrl.policies.likeliest import likeliest
 from steadyrl.rollouts import EpisodeError
 from steadyrl.rollouts.sources import Source
-from steadyrl.rollouts.workers import WorkerOptions
+from steadyrl.rollouts.workers import Engine, WorkerOptions
 from steadyrl.runs import card, checkpoint, evaluation, folder, look, metrics, rules, trackers
 from steadyrl.runs.best import Best
 from steadyrl.runs.build import (
@@ -130,8 +130,10 @@ def train(
     view: View | None = None,
     track: str | Sequence[str] = (),
     fresh: bool = False,
-    workers: int = WorkerOptions.workers,
+    workers: int | None = WorkerOptions.workers,
     worker_timeout: float = WorkerOptions.worker_timeout,
+    engine: Engine = WorkerOptions.engine,
+    address: str | None = WorkerOptions.address,
     hours: float | None = None,
     callbacks: Sequence[Callback] = (),
     give_up: float | str | None = None,
@@ -153,7 +155,10 @@ def train(
         track: Any of tensorboard and wandb, which look on and write into the run's folder.
         fresh: Train anew: delete the run that is in the folder first.
         workers: Processes that play the episodes, if that is faster; every byte of the run is the same for any number.
+            None for one, and with Ray for as many as the cluster has processors.
         worker_timeout: Seconds that a worker may be at one step of its environments; then it is replaced.
+        engine: Where the workers are: "local", processes of this machine, or "ray", actors of Ray.
+        address: Of a running Ray cluster; without one, Ray is started on this machine alone.
         hours: Stop after about so many, with a checkpoint; the same call resumes the run, unfinished till then.
         callbacks: What is called before, after each update and in the end: see `Callback`.
         give_up: A share such as 0.05 or "5%": as steady as can be with a mean that is no more than this below that of
@@ -167,10 +172,10 @@ def train(
     out = None if out is None else working_folder / out
     tracked = trackers.chosen(track)
     make = env if callable(env) else maker(config)
-    players = worker_options(workers, worker_timeout)
+    players = worker_options(workers=workers, worker_timeout=worker_timeout, engine=engine, address=address)
     if give_up is not None:
         share = share_of(give_up)
-        common = {"view": view, "fresh": fresh, "hours": hours, "workers": workers, "worker_timeout": worker_timeout}
+        common = {"view": view, "fresh": fresh, "hours": hours, **asdict(players)}
         reference = _risk_neutral(config, env, out, **common)
         if reference.status == "unfinished":  # out of time
             return reference
@@ -186,7 +191,7 @@ def train(
             warnings.warn(f"{path}: resumed in an environment that has changed since ({changed})", stacklevel=2)
     collector = make_collector(config, make)
     with closing(collector):
-        check_env(config, make, collector, workers)
+        check_env(config, make, collector, players)
         if config.stop_when is not None and (fresh or not (path / "run.json").exists()):
             rules.check_metric(config, first_row(config, collector), has_own=bool(callbacks))
         learner = make_learner(config, collector.observation_space, collector.action_space)
@@ -297,13 +302,18 @@ def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> 
     if last is None:
         raise BadInputError(f"{path} has no checkpoint yet")
     collector = make_collector(config, make)
-    learner = make_learner(config, collector.observation_space, collector.action_space)
+    learner = make_learner(_on_cpu(config), collector.observation_space, collector.action_space)
     collector.close()
     if policy == "best":
         last = _best(last, config, path)
     restore(learner, last, str(path / last.name))
     status, reason = ("unfinished", "") if end is None else (end.status, end.reason)
     return Run(config, path, learner.policy, status, last.update, learner.options.gamma, make, reason)
+
+
+def _on_cpu(config: RunConfig) -> RunConfig:
+    """The config without its GPU, which a policy that has learned on one does not need."""
+    return config if config.device in (None, "cpu") else config.replace(device="cpu")
 
 
 def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:

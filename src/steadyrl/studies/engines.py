@@ -1,21 +1,17 @@
 """Where a study's runs are trained: on this machine's cores, or by Ray on the machines of a cluster."""
 
-import os
-import secrets
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from steadyrl.ground import processes, system
+from steadyrl.ground import cluster, processes, system
 from steadyrl.ground.errors import BadInputError
 from steadyrl.studies import work
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import Study
 
 ENGINES: Final = ("local", "ray")
-LOOPBACK_ONLY: Final = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""By this Ray takes 127.0.0.1 for the machine's address, on Linux too, and listens there alone."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -72,17 +68,7 @@ def _prepared(prepare: Callable[[], None], function: Callable[[T], R], task: T) 
 def _spread(engine: str, workers: int | None, address: str | None) -> work.Spread:
     if engine == "local":
         return partial(processes.outcomes, workers=workers or system.cores())
-    if address is None:
-        _keep_ray_to_this_machine()
-    try:
-        from steadyrl.studies import ray_tasks  # noqa: PLC0415  an extra
-    except ModuleNotFoundError as error:
-        raise BadInputError(f'engine = ray needs {error.name}: pip install "steadyrl[ray]"') from error
+    cluster.import_ray(address)
+    from steadyrl.studies import ray_tasks  # noqa: PLC0415  after Ray, which is an extra
+
     return partial(ray_tasks.outcomes, workers=workers, address=address)
-
-
-def _keep_ray_to_this_machine() -> None:
-    """Have a Ray of our own listen on the loopback alone, to those who know a token. It reads this when imported."""
-    os.environ.update(LOOPBACK_ONLY)
-    if "RAY_AUTH_MODE" not in os.environ:
-        os.environ.update({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
