@@ -52,7 +52,7 @@ def test_a_cluster_that_is_not_there_is_refused_before_anything_is_written(tmp_p
 
 
 def test_what_only_one_process_can_play_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="engine = ray: must be local: .* is one environment"):
+    with pytest.raises(ValueError, match=r"engine = ray: must be local: .* is one environment"):
         Collector(Lengths(), limit=20, engine="ray")
     with (
         pytest.warns(UserWarning, match="a new environment gives the same"),
