@@ -46,6 +46,43 @@ def no_class(observation_space):
     return Wave(observation_space)
 
 
+class Both(nn.Module):
+    """Policy and value function on the same layer."""
+
+    def __init__(self, observation_space, action_space, units=6):
+        super().__init__()
+        inputs = observation_space.n if isinstance(observation_space, spaces.Discrete) else observation_space.shape[0]
+        outputs = action_space.n if isinstance(action_space, spaces.Discrete) else action_space.shape[0]
+        self.shared = nn.Linear(int(inputs), units)
+        self.actions = nn.Linear(units, int(outputs))
+        self.value = nn.Linear(units, 1)
+
+    def forward(self, x):
+        hidden = torch.tanh(self.shared(x))
+        return self.actions(hidden), self.value(hidden)
+
+
+class Half(Both):
+    """Forgets the value."""
+
+    def forward(self, x):
+        return super().forward(x)[0]
+
+
+class Swapped(Both):
+    """Gives values first."""
+
+    def forward(self, x):
+        return super().forward(x)[::-1]
+
+
+class Narrow(Both):
+    """Takes fewer numbers than an observation has."""
+
+    def forward(self, x):
+        return super().forward(x[:, :1])
+
+
 class Corner(gym.Env):
     """A picture of noise with one bright corner; the reward is 1 for naming it."""
 

@@ -14,6 +14,7 @@ from steadyrl.actors.options import GaussianOptions, NetworkOptions
 from steadyrl.policies.encoders import Encoder, encoder_for
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork, NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
+from steadyrl.policies.whole import WholePolicy, WholeValue, is_whole
 
 
 def network_actor(
@@ -26,9 +27,13 @@ def network_actor(
 ) -> NetworkActor:
     """A policy and a value network with the initial weights of this seed.
 
-    They see pictures through a CNN each, or whatever observations through a module of the user's, module:Class.
+    They see pictures through a CNN each, or whatever observations through a module of the user's, module:Class; or they
+    are such a module, both of them.
     """
     spec = None if module is None else Encoder(module, options.policy_options)
+    device = device_named(options.device)
+    if spec is not None and is_whole(spec):
+        return _whole_actor(observation_space, action_space, options, value_factor, seed, spec, device)
     encoder = encoder_for(observation_space, spec)
     if encoder is not None:  # what it gives changes as it learns, so it has no units
         options = replace(options, normalise_observations=False)
@@ -43,7 +48,30 @@ def network_actor(
         encoder=encoder,
     )
     policy = _policy(observation_space, action_space, options, seed, encoder)
-    return NetworkActor(policy, value, options, value_factor, seed, device=device_named(options.device))
+    return NetworkActor(policy, value, options, value_factor, seed, device=device)
+
+
+def _whole_actor(
+    observation_space: spaces.Space[Any],
+    action_space: spaces.Space[Any],
+    options: NetworkOptions,
+    value_factor: float,
+    seed: int,
+    spec: Encoder,
+    device: torch.device,
+) -> NetworkActor:
+    """A module of the user's that is policy and value function."""
+    options = replace(options, normalise_observations=False)
+    log_std = options.initial_log_std if isinstance(options, GaussianOptions) else GaussianOptions.initial_log_std
+    policy = WholePolicy(spec, observation_space, action_space, initial_log_std=log_std, seed=seed)
+    value = WholeValue(
+        policy,
+        hidden=options.hidden,
+        activation=options.activation,
+        initialisation=options.initialisation,
+        normalise_targets=options.normalise_returns,
+    )
+    return NetworkActor(policy, value, options, value_factor, seed, device=device)
 
 
 def _policy(

@@ -20,6 +20,7 @@ from steadyrl.ground.state import Stateful
 from steadyrl.policies._features import tensor_like
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
+from steadyrl.policies.whole import WholeValue
 from steadyrl.rollouts.batch import Batch
 
 CONJUGATE_STEPS: Final = 10
@@ -39,7 +40,7 @@ class NetworkActor(Stateful):
     def __init__(
         self,
         policy: NetworkPolicy,
-        value: ValueNetwork,
+        value: ValueNetwork | WholeValue,
         options: NetworkOptions,
         value_factor: float = 10.0,
         seed: int = 0,
@@ -48,8 +49,8 @@ class NetworkActor(Stateful):
     ) -> None:
         """`value_factor` is the value's learning rate over the policy's where the options have none."""
         self._acting = policy
-        self.learned = policy if device.type == CPU.type else copy.deepcopy(policy).to(device)
-        self.value = value.to(device)
+        pair = (policy, value) if device.type == CPU.type else copy.deepcopy((policy, value))  # they may share layers
+        self.learned, self.value = pair[0].to(device), pair[1].to(device)
         self.options = options
         self.seed = seed
         self.damping = damping
@@ -66,7 +67,7 @@ class NetworkActor(Stateful):
 
     @property
     def policy(self) -> NetworkPolicy:
-        """Who acts, on the CPU: NumPy is faster with a few observations at a time than a GPU."""
+        """Who acts, on the CPU, where an action's bits depend on its observation alone."""
         if self.learned is not self._acting:
             self._acting.load_state_dict(self.learned.state_dict())
         return self._acting
@@ -190,11 +191,11 @@ class NetworkActor(Stateful):
         return self._critic
 
     def _see_observations(self, batch: Batch) -> None:
-        if self.observations is not None:
+        if self.observations is not None and isinstance(self.value, ValueNetwork):  # the layers of others are theirs
             features = self.value.features.numpy(batch.observations[batch.mask], np.dtype(np.float64))
             self.observations.see(features)
             self.learned.standardise(self.observations.mean, self.observations.std())
-            self.value.layers.standardise(self.observations.mean, self.observations.std())
+            self.value.standardise(self.observations.mean, self.observations.std())
 
     def _descent(self, batch: Batch, weights: Weights) -> list[torch.Tensor]:
         """The gradient of -(1/n) sum weight log pi by each parameter, added up over parts of the steps."""

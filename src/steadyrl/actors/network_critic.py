@@ -20,6 +20,7 @@ from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
 from steadyrl.policies._features import tensor_like
 from steadyrl.policies.values import ValueNetwork
+from steadyrl.policies.whole import WholeValue
 from steadyrl.rollouts.batch import Batch
 
 CRITIC: Final = 2
@@ -38,18 +39,12 @@ class NetworkCritic(Stateful):
     parts = ("batches", "square", "mean", "variance", "network", "optimiser")
     decay = 0.95
 
-    def __init__(self, value: ValueNetwork, gamma: float, optimiser: str, rate: float, seed: int) -> None:
+    def __init__(self, value: ValueNetwork | WholeValue, gamma: float, optimiser: str, rate: float, seed: int) -> None:
         self.gamma = gamma
         self.value = value
-        inputs = spaces.Box(-np.inf, np.inf, (value.features.size + 2,))
-        self.network = ValueNetwork(
-            inputs,
-            hidden=value.hidden,
-            activation=value.layers.activation,
-            seed=streams.key(seed, streams.INITIAL, CRITIC),
-            dtype=value.dtype,
-            initialisation=value.layers.initialisation,
-        ).to(value.layers.device)
+        inputs = spaces.Box(-np.inf, np.inf, (value.critic_size + 2,))
+        own_seed = streams.key(seed, streams.INITIAL, CRITIC)
+        self.network = ValueNetwork(inputs, seed=own_seed, dtype=value.dtype, **value.critic_layers).to(value.device)
         self.optimiser = Optimiser(optimiser, self.network.parameters(), rate)
         self.batches = 0
         self.square = 0.0
@@ -102,7 +97,7 @@ class NetworkCritic(Stateful):
         spread = np.sqrt(self.variance)
         standard = (self._history(batch) - self.mean) / np.where(spread > 0, spread, 1.0)
         dtype = np.dtype(str(self.network.dtype).removeprefix("torch."))
-        features = self.value.layers.inputs(batch.observations[batch.mask], self.value.features)
+        features = self.value.critic_inputs(batch.observations[batch.mask])
         return np.concatenate([features, standard.astype(dtype)], axis=1)
 
     def _see(self, batch: Batch, c: Float[Array, " n"]) -> None:

@@ -17,6 +17,7 @@ from steadyrl.policies.encoders import Encoder, encoder_for
 from steadyrl.policies.modules import ModulePolicy
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
 from steadyrl.policies.values import ValueNetwork
+from steadyrl.policies.whole import WholePolicy
 
 CHOICES: Final = ("tanh_mean", "scale_to_bounds", "normalise_observations", "normalise_targets")
 LARGEST_SPACE: Final = 10_000_000
@@ -33,6 +34,9 @@ def rebuild(kind: str, config: dict[str, Any], arrays: dict[str, NDArray[Any]], 
         action_space = from_json(config["action_space"], LARGEST_SPACE)
         if kind == "ModulePolicy":
             policy = ModulePolicy(module, observation_space, action_space, block=config["block"])
+        elif kind == "WholePolicy":
+            encoder = _encoder(config) or Encoder("")
+            policy = WholePolicy(encoder, observation_space, action_space, dtype=DTYPES[config["dtype"]])
         else:
             options = _options(config, observation_space, _outputs(action_space), most)
             policy = (CategoricalNetwork if kind == "CategoricalNetwork" else GaussianNetwork)(

@@ -53,11 +53,17 @@ def features_for(
     spec = encoder_for(space, encoder)
     if spec is None:
         return Features(space)
+    return ModuleFeatures(space, made(spec, seed, place, dtype, space), spec, dtype)
+
+
+def made(
+    encoder: Encoder, seed: int, place: int, dtype: torch.dtype, observation_space: spaces.Space[Any], *others: Any
+) -> nn.Module:
+    """A module of the class that an encoder names; initial weights depend on the seed and the place alone."""
     key = streams.key(seed, streams.INITIAL, ENCODER, place)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(key >> 1)  # of 63 bits
-        module = _made(space, spec)
-    return ModuleFeatures(space, module.to(dtype), spec, dtype)
+        return _made(encoder, observation_space, *others).to(dtype)
 
 
 def encoder_description(features: "Features | ModuleFeatures") -> dict[str, Any]:
@@ -160,21 +166,22 @@ def refuse_neighbours(module: nn.Module) -> None:
 def path_of(kind: type) -> str:
     """module:Class, by which a class can be found again, or a ValueError if it cannot."""
     path = f"{kind.__module__}:{kind.__qualname__}"
-    if "<locals>" in path or _imported(path) is not kind:
+    if "<locals>" in path or imported(path) is not kind:
         raise ValueError(
             f"policy = {kind.__qualname__}: cannot be found again by its name: define it at the top of a module"
         )
     return path
 
 
-def _made(space: spaces.Space[Any], encoder: Encoder) -> nn.Module:
+def _made(encoder: Encoder, *inputs: Any) -> nn.Module:
     if encoder.name == CNN:
-        return PictureNetwork(space)
-    kind = _imported(encoder.name)
+        return PictureNetwork(*inputs)
+    kind = imported(encoder.name)
     try:
-        module = kind(space, **encoder.options)
+        module = kind(*inputs, **encoder.options)
     except Exception as error:
-        arguments = ", ".join(["observation_space", *(f"{name}={value!r}" for name, value in encoder.options.items())])
+        names = ("observation_space", "action_space")[: len(inputs)]
+        arguments = ", ".join([*names, *(f"{name}={value!r}" for name, value in encoder.options.items())])
         raise ValueError(
             f"policy = {encoder.name}: {kind.__name__}({arguments}) raised {type(error).__name__}: {error}"
         ) from error
@@ -183,7 +190,7 @@ def _made(space: spaces.Space[Any], encoder: Encoder) -> nn.Module:
     return module
 
 
-def _imported(path: str) -> Any:
+def imported(path: str) -> Any:
     """What module:Class stands for."""
     name, _, inside = path.partition(":")
     try:

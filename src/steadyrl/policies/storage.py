@@ -23,7 +23,7 @@ NO_DIGEST: Final = "0" * 64
 STARTS: Final = ("first_state", "first_action")
 """Of a table; written where they are not 0."""
 LARGEST_START: Final = 2**63 - 1
-NETWORKS: Final = ("CategoricalNetwork", "GaussianNetwork", "ModulePolicy", "ValueNetwork")
+NETWORKS: Final = ("CategoricalNetwork", "GaussianNetwork", "ModulePolicy", "ValueNetwork", "WholePolicy")
 """The classes a file may name beside TabularSoftmax; `_rebuild` makes them, and nothing is looked up by name."""
 
 

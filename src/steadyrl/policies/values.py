@@ -80,11 +80,35 @@ class ValueNetwork(nn.Module):
         """In which the network computes."""
         return self.layers.dtype
 
+    @property
+    def device(self) -> torch.device:
+        """Where it learns."""
+        return self.layers.device
+
+    @property
+    def critic_layers(self) -> dict[str, Any]:
+        """What the layers of a critic beside it are like."""
+        layers = self.layers
+        return {"hidden": self.hidden, "activation": layers.activation, "initialisation": layers.initialisation}
+
+    @property
+    def critic_size(self) -> int:
+        """How many numbers a critic sees of an observation."""
+        return self.features.size
+
+    def critic_inputs(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """(k, critic_size): what its own first layer takes, for k observations."""
+        return self.layers.inputs(observations, self.features)
+
     def forward(self, observations: NDArray[Any] | Tensor) -> Tensor:
         """V(s) over any leading shape; differentiable."""
         inputs = self.features.tensor(observations, self.dtype).to(self.layers.device)
         outputs = self.layers(self.features.encode(inputs, self.dtype)).squeeze(-1)
         return self.target_mean + self.target_std * outputs if self.normalises_targets else outputs
+
+    def standardise(self, mean: NDArray[Any], std: NDArray[Any]) -> None:
+        """Take the features of observations in these units from now on."""
+        self.layers.standardise(mean, std)
 
     @torch.no_grad()
     def rescale(self, mean: float, std: float, *, keep: bool = True) -> None:

@@ -330,7 +330,7 @@ def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
 def _not_made(env: Source | None) -> str | MakeEnv | None:
     """An id or a function: a run needs several environments, and new ones at every checkpoint."""
     if isinstance(env, gym.vector.VectorEnv):
-        cure = "give a function that makes it, such as lambda: gymnasium.make_vec(...)"
+        cure = "give a function that makes it, such as lambda: gymnasium.make_vec(..., vectorization_mode='sync')"
         raise BadInputError(f"env = {env}: a run makes its environments anew at every checkpoint: {cure}")
     if isinstance(env, gym.Env):
         raise BadInputError(f"env = {env}: give its id or a function that makes it, for a run needs several of them")
