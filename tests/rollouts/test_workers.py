@@ -136,7 +136,7 @@ def test_workers_are_started_when_they_are_worth_it(seconds, first, monkeypatch)
 def test_the_compiled_maze_is_played_by_one_process(at_once):
     together = Collector("steadyrl/Maze-v0", workers=2)
     together.collect(TabularSoftmax.uniform(36, 4), 5, 0, 0)
-    assert together._workers._pool is None
+    assert together._workers._crew._pool is None
     together.close()
 
 

@@ -42,7 +42,7 @@ class RunOptions:
     policy: str = option(
         "auto",
         "auto: a table if observations and actions are Discrete, else a network; tabular; network; or module:Class, a "
-        "torch module of yours through which the networks see observations",
+        "torch module of yours through which the networks see observations, or which is both of them",
     )
     n: int = option(
         50, "episodes of each update; a network by ppo has more if they are short: 2,048 steps", least=1, most=MILLION

@@ -1,0 +1,35 @@
+"""A run that is killed again and again, and resumed by one process, by several and by Ray in turn: the same bytes."""
+
+import random
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from tests.faults import LONG, ROOT, figure
+
+KILLS = 50 if LONG else 3
+PLAYERS = ("1", "2", "3", "ray") if LONG and find_spec("ray") else ("2", "1", "3")
+
+
+def played(folder, who, batches=0):
+    command = [sys.executable, "-m", "tests.faults.anybody", str(folder), who, str(batches)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name != "lock"}
+
+
+def test_killed_at_random_and_resumed_by_whoever_it_ends_with_the_same_bytes(tmp_path):
+    whole = played(tmp_path / "whole", "1")
+    assert whole.returncode == 0, whole.stderr
+    chance = random.Random(KILLS)
+    for k in range(KILLS):
+        done = played(tmp_path / "killed", PLAYERS[k % len(PLAYERS)], chance.randint(2, 11))
+        assert done.returncode == -signal.SIGKILL, done.stderr
+    last = played(tmp_path / "killed", PLAYERS[-1])
+    assert last.returncode == 0, last.stderr
+    assert content(tmp_path / "killed") == content(tmp_path / "whole")
+    figure("one run killed, resumed by 1, 2, 3 workers and by Ray in turn", kills=KILLS, differing=0)
