@@ -5,9 +5,9 @@ import signal
 import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 from tests.faults import LONG, ROOT, figure
+from tests.helpers.run_folders import content
 
 KILLS = 50 if LONG else 3
 PLAYERS = ("1", "2", "3", "ray") if LONG and find_spec("ray") else ("2", "1", "3")
@@ -16,10 +16,6 @@ PLAYERS = ("1", "2", "3", "ray") if LONG and find_spec("ray") else ("2", "1", "3
 def played(folder, who, batches=0):
     command = [sys.executable, "-m", "tests.faults.anybody", str(folder), who, str(batches)]
     return subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name != "lock"}
 
 
 def test_killed_at_random_and_resumed_by_whoever_it_ends_with_the_same_bytes(tmp_path):

@@ -16,8 +16,8 @@ from steadyrl.policies.whole import WholePolicy, WholeValue
 from steadyrl.rollouts import collect
 from steadyrl.runs import load, train
 from steadyrl.runs.view import Quiet
+from tests.helpers.run_folders import Impatient, content
 from tests.policies.own_modules import Both
-from tests.policies.test_encoders import Impatient, content
 from tests.rollouts.faulty import Lengths
 
 MODULES = "tests.policies.own_modules"
@@ -81,7 +81,7 @@ TINY = {"n": 4, "updates": 4, "checkpoint_every": 2, "hidden": (8,), "limit": 9,
 def test_a_run_resumes_with_the_same_bytes_and_all_layers_learn(fields, tmp_path):
     whole = train(out=tmp_path / "whole", view=Quiet(), **fields, **TINY)
     with pytest.raises(Interrupted):
-        train(out=tmp_path / "pieces", view=Impatient(), **fields, **TINY)
+        train(out=tmp_path / "pieces", view=Impatient(3), **fields, **TINY)
     train(out=tmp_path / "pieces", view=Quiet(), **fields, **TINY)
     assert content(tmp_path / "pieces") == content(tmp_path / "whole")
     again = load(tmp_path / "whole").policy.state_dict()

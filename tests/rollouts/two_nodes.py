@@ -24,15 +24,12 @@ from steadyrl.policies import RandomPolicy
 from steadyrl.rollouts import Collector, EpisodeError, collector
 from steadyrl.runs import Callback, train
 from steadyrl.runs.view import Quiet
+from tests.helpers.run_folders import content
 from tests.rollouts.faulty import Lengths
 from tests.runs import envs
 
 HOST = {"node_ip_address": "127.0.0.1", "num_cpus": 1, "include_dashboard": False}
 FIELDS = {"n": 12, "updates": 12, "checkpoint_every": 2, "evaluate_every": 4, "evaluate_episodes": 6}
-
-
-def content(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name != "lock"}
 
 
 def alive():

@@ -54,6 +54,7 @@ class NetworkOptions:
         "cpu",
         "where networks learn: auto is a GPU if torch finds one; acting stays on the CPU, and the same bits are "
         "promised there alone",
+        later=True,
     )
 
 
