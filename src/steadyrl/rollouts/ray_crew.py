@@ -27,6 +27,7 @@ PATIENCE: Final = 10.0
 LONELY: Final = 600.0
 """Seconds that the cluster may be without a single actor of ours: machines of a cluster may take minutes to start."""
 LOOKS: Final = "looks"
+GONE: Final = "Ray has died on this machine: the same command resumes"
 
 
 class RayCrew:
@@ -49,7 +50,11 @@ class RayCrew:
             self._ours = cluster.connect(self._asked, self._address)
             self._connected = True
             self.size = self._asked or cluster.processors(ray)
-        self._policy = ray.put([np.frombuffer(piece, dtype=np.uint8) for piece in pieces_of(policy)])
+        pieces = [np.frombuffer(piece, dtype=np.uint8) for piece in pieces_of(policy)]
+        try:
+            self._policy = ray.put(pieces)
+        except RayError as error:  # no fault of an episode's
+            raise EpisodeError(GONE) from error
         return ()
 
     def outcomes(self, tasks: deque[Task], tick: float) -> Outcomes:
@@ -88,11 +93,12 @@ class RayCrew:
         if not self._connected:
             return
         try:
-            closing = [actor.close() for actor in self._actors if actor.idle]
-            if closing:
-                ray.wait(closing, num_returns=len(closing), timeout=PATIENCE)
-            for actor in self._actors:
-                actor.kill()
+            with contextlib.suppress(RayError):  # it may be what died
+                closing = [actor.close() for actor in self._actors if actor.idle]
+                if closing:
+                    ray.wait(closing, num_returns=len(closing), timeout=PATIENCE)
+                for actor in self._actors:
+                    actor.kill()
         finally:
             self._actors = []
             self._policy = None
@@ -106,7 +112,7 @@ class RayCrew:
         try:
             content = ray.get(actor.answer)
         except LocalRayletDiedError as error:  # no fault of an episode's
-            raise EpisodeError("Ray has died on this machine: the same command resumes") from error
+            raise EpisodeError(GONE) from error
         except RayError:  # it died, or its machine did
             self._actors.remove(actor)
             return None if task is None else (task, Died())
