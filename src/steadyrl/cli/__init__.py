@@ -6,9 +6,10 @@ A user's mistake is one line on standard error and an exit code, never a traceba
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from steadyrl import __version__
 from steadyrl.cli.parser import Parser
@@ -84,7 +85,27 @@ def _command(name: str, home: str, arguments: list[str]) -> None:
         if "-h" in arguments or "--help" in arguments:
             parser.print_help()
         else:
-            command(**parser.read(arguments))
+            values = parser.read(arguments)
+            with _modules_from_here(values):
+                command(**values)
+
+
+@contextlib.contextmanager
+def _modules_from_here(values: Mapping[str, Any]) -> Iterator[None]:
+    """Let a module that the user names be one of the present folder, as `python -m` does; after all others.
+
+    If they name none, and allow no file to name one, nothing is looked for there.
+    """
+    names = [values.get("env"), values.get("policy")]
+    here = str(Path.cwd()) if values.get("allow_import") or any(":" in str(name) for name in names) else None
+    if here is None or here in sys.path or "" in sys.path:
+        yield
+        return
+    sys.path.append(here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
 
 
 def _help() -> str:
