@@ -27,7 +27,7 @@ gym.register("PayHere-v0", entry_point=Pay, max_episode_steps=3)
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A folder with a module, in which the command is called as an installed script is: the folder is not on the path."""
+    """A folder with a module; the command is called as an installed script is, without that folder on the path."""
     (tmp_path / "pay_here.py").write_text(MODULE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", ".")])

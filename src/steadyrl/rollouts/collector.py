@@ -96,7 +96,7 @@ class Collector:
         """The environment's own, from which policies are made; a Batch has their elements as `envs.codecs` says."""
         self._codecs = ObservationCodec(first.observation_space), ActionCodec(first.action_space)
         self._first = flat(first, self._codecs)
-        self.limit = time_limit(self._first) if limit is None else limit
+        self.limit = time_limit(first) if limit is None else limit
         self._compiled = CompiledMaze.of(self._first) if backend == "auto" and limit is None else None
         self._workers = self._make_workers(env, limit, worker_options)
         self._worth_it = False
