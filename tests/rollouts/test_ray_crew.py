@@ -17,12 +17,15 @@ from tests.runs import envs
 
 pytest.importorskip("ray")
 
+NOT_STARTED = 77
 ROOT = Path(__file__).parents[2]
 
 
 def test_on_two_nodes_a_run_has_the_same_bytes_though_it_is_interrupted_and_a_node_is_killed(tmp_path):
     command = [sys.executable, "-m", "tests.rollouts.two_nodes", str(tmp_path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    if done.returncode == NOT_STARTED:
+        pytest.skip("Ray did not start within the half minute that it gives itself")
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["nodes"] == [2, 1]

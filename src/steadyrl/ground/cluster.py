@@ -46,8 +46,11 @@ def connect(workers: int | None, address: str | None) -> bool:
             else:
                 cores = workers or system.cores()
                 ray.init(address="local", num_cpus=cores, _node_ip_address=LOOPBACK, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise BadInputError(f"address = {address!r}: Ray cannot be reached there: {error}") from error
+    except Exception as error:  # Ray raises bare ones, too
+        place = (
+            "engine = ray: Ray did not start" if address is None else f"address = {address!r}: Ray cannot be reached"
+        )
+        raise BadInputError(f"{place}: {error}") from error
     if address is None:
         _check_loopback(ray)
     return True
