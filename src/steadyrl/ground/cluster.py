@@ -47,10 +47,8 @@ def connect(workers: int | None, address: str | None) -> bool:
                 cores = workers or system.cores()
                 ray.init(address="local", num_cpus=cores, _node_ip_address=LOOPBACK, **quiet)
     except Exception as error:  # Ray raises bare ones, too
-        place = (
-            "engine = ray: Ray did not start" if address is None else f"address = {address!r}: Ray cannot be reached"
-        )
-        raise BadInputError(f"{place}: {error}") from error
+        what = "engine = ray: it did not start" if address is None else f"address = {address!r}: Ray cannot be reached"
+        raise BadInputError(f"{what}: {error}") from error
     if address is None:
         _check_loopback(ray)
     return True
