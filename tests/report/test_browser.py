@@ -49,6 +49,13 @@ def test_it_draws_without_complaint_asks_for_nothing_and_fits(width, scheme, chr
     assert chromium.complaints() == []
 
 
+def test_the_plane_comes_first_and_text_is_as_wide_as_the_window_of_a_desktop(chromium, page):
+    chromium.open(page, width=1920)
+    sections = chromium.do("[...document.querySelectorAll('main > section')].map(one => one.id)")
+    assert sections[:5] == ["headlines", "plane", "curves", "claims", "finals"]
+    assert chromium.do("document.querySelector('#finals .note').getBoundingClientRect().width") > 0.9 * 1920
+
+
 def test_what_a_study_says_is_text_and_never_code(window):
     assert window.do("document.title") == f"Small {HOSTILE}"
     assert window.do("document.querySelector('h1').textContent") == f"Small {HOSTILE}"
