@@ -59,7 +59,7 @@ class NetworkActor(Stateful):
         self.policy_optimiser = Optimiser(
             options.optimiser, self._parameters, options.policy_rate, options.max_grad_norm
         )
-        self.value_optimiser = Optimiser(options.optimiser, value.parameters(), self.value_rate)
+        self.value_optimiser = Optimiser(options.optimiser, self.value.parameters(), self.value_rate)
         self._critic: NetworkCritic | None = None
         self._set_units = False  # has the batch at hand set the units of observations?
         self.observations = RunningMoments(value.features.size) if options.normalise_observations else None
