@@ -2,6 +2,7 @@
 
 import sys
 
+import gymnasium as gym
 import pytest
 
 from steadyrl.cli import main
@@ -32,6 +33,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", ".")])
     monkeypatch.delitem(sys.modules, "pay_here", raising=False)
+    monkeypatch.delitem(gym.registry, "PayHere-v0", raising=False)
     return tmp_path
 
 
