@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "baselines"
 OURS = ["reinforce", "ppo"]
 NEUTRAL = ["risk-neutral-reinforce", "risk-neutral-ppo"]
+RIVALS = ["return-capping", "quantile-cvar"]
 COMPETITORS = [name for name in BUILT_IN if name not in OURS + NEUTRAL]
 NAMES = ["risk-neutral", *COMPETITORS]
 SECTIONS = [
@@ -162,12 +163,13 @@ def test_the_overview_lists_the_options_of_a_method(algorithm):
 def test_the_numbers_on_a_page_are_those_of_the_study(name):
     expected = []
     for algorithm in algorithms(name):
-        for of in cells("baselines").get(algorithm, {}).values():
+        study = "rivals" if algorithm in RIVALS else "baselines"
+        for of in cells(study).get(algorithm, {}).values():
             long, total = told(of["risk_averse"], 2), told(of["return"], 1)
             shares = (f"{float(of[metric]['mean']):.2f}" for metric in ("path.short", "path.timeout"))
             row = of["return"]
             label = [f"`{algorithm}`"] * (name == "risk-neutral")  # a page of two methods
-            case = sorted(label + chosen("baselines", row))
+            case = sorted(label + chosen(study, row))
             expected.append([case, row["env_options.noise"], *long, *shares, *total])
             assert row["runs"] == row["finished"] == "10"
     if not expected:  # a method needs no study of 40 runs to come into the package

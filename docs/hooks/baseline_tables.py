@@ -16,6 +16,9 @@ PAGES: Final = ROOT / "docs" / "baselines"
 OVERVIEW: Final = ROOT / "docs" / "baselines.md"
 OURS: Final = ("reinforce", "ppo")
 NEUTRAL: Final = ("risk-neutral-reinforce", "risk-neutral-ppo")
+RIVALS: Final = ("return-capping", "quantile-cvar")
+RIVAL_RESULTS: Final = "rivals/cells.csv"
+"""They have a study of their own."""
 MAZE: Final = "| settings | noise | long way | interval | short way | never arrived | return | interval |"
 ALL: Final = (
     "| method | settings | gaussian | pareto | uniform | handcraft | return, gaussian | pareto | uniform | handcraft |"
@@ -118,10 +121,12 @@ def lander_rows(cells: Rows) -> list[str]:
 def renew() -> None:
     """Write every page anew."""
     by_case = cases(read("baselines/cells.csv"))
+    rivals = cases(read(RIVAL_RESULTS)) if (ROOT / "results" / RIVAL_RESULTS).is_file() else {}
     for page in sorted(PAGES.glob("*.md")):
         names = NEUTRAL if page.stem == "risk-neutral" else (page.stem,)
         text = page.read_text(encoding="utf-8")
-        page.write_text(with_maze(text, maze_rows(names, by_case)), encoding="utf-8")
+        rows = maze_rows(names, rivals if page.stem in RIVALS else by_case)
+        page.write_text(with_maze(text, rows), encoding="utf-8")
     text = renewed(OVERVIEW.read_text(encoding="utf-8"), {ALL: all_rows(by_case)})
     if (ROOT / "results" / LANDER_RESULTS).is_file():
         rule = "|" + "---|" * (LANDER.count("|") - 1)

@@ -42,12 +42,13 @@ WRONG = [
     ),
     (
         {"risk_level": 0.5},
-        "risk_level = 0.5: must be left out with algorithm = reinforce: it is an option of cvar-pg or mixture",
+        "risk_level = 0.5: must be left out with algorithm = reinforce: it is an option of cvar-pg, mixture, "
+        "return-capping or quantile-cvar",
     ),
     (
         {"algorithm": "trvo", "clip": 0.1},
-        "clip = 0.1: must be left out with algorithm = trvo: it is an option of ppo, risk-neutral-ppo, mvpi or "
-        "mean-semivariance",
+        "clip = 0.1: must be left out with algorithm = trvo: it is an option of ppo, risk-neutral-ppo, mvpi, "
+        "mean-semivariance or return-capping",
     ),
     (
         {"algorithm": "mvpi", "estimator": "paper"},

@@ -11,7 +11,7 @@ from tests.algorithms import even
 
 OURS = [
     "reinforce", "ppo", "risk-neutral-reinforce", "risk-neutral-ppo", "tamar", "spsa", "smoothed-functional",
-    "fenchel", "trvo", "mvpi", "cvar-pg", "mean-semivariance", "mixture",
+    "fenchel", "trvo", "mvpi", "cvar-pg", "mean-semivariance", "mixture", "return-capping", "quantile-cvar",
 ]  # fmt: skip
 
 

@@ -73,6 +73,23 @@ class Critic(Protocol):
 
 
 @runtime_checkable
+class Quantiles(Protocol):
+    """Quantiles v_1(s) <= ... <= v_I(s) of the return to come, learned beside the policy."""
+
+    def see(self, to_go: Float[Array, " m"]) -> None:
+        """Take the rewards-to-go of a batch's steps into the units."""
+        ...
+
+    def values(self, batch: Batch) -> Float[Array, "n T I"]:
+        """v_j(s_it) as it is now."""
+        ...
+
+    def fit(self, batch: Batch, targets: Float[Array, "n T K"]) -> float:
+        """One pass of quantile regression towards K targets a step; what was left to learn before it."""
+        ...
+
+
+@runtime_checkable
 class Actor(Protocol):
     """A policy with its parameters in one row, a value function beside it, and the steps that move them."""
 
@@ -150,6 +167,10 @@ class Actor(Protocol):
 
     def critic(self, gamma: float) -> Critic:
         """A new baseline for the penalty, of the kind that fits the actor."""
+        ...
+
+    def quantiles(self, count: int) -> Quantiles:
+        """New quantiles of the return to come, of the kind that fits the actor."""
         ...
 
     def state(self) -> State:

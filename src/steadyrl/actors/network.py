@@ -12,6 +12,7 @@ from steadyrl.actors.actor import Rule, Weights
 from steadyrl.actors.divergence import distribution, divergence, fixed
 from steadyrl.actors.moments import RunningMoments
 from steadyrl.actors.network_critic import MEMORY, NetworkCritic
+from steadyrl.actors.network_quantiles import NetworkQuantiles
 from steadyrl.actors.optimiser import Optimiser
 from steadyrl.actors.options import NetworkOptions
 from steadyrl.actors.schedule import scheduled
@@ -189,6 +190,10 @@ class NetworkActor(Stateful):
         """b(s, return so far, t), a network of the value network's shape."""
         self._critic = NetworkCritic(self.value, gamma, self.options.optimiser, self.value_rate, self.seed)
         return self._critic
+
+    def quantiles(self, count: int) -> NetworkQuantiles:
+        """v_j(s), a network of the value network's shape."""
+        return NetworkQuantiles(self.value, count, self.options.optimiser, self.value_rate, self.seed)
 
     def _see_observations(self, batch: Batch) -> None:
         if self.observations is not None and isinstance(self.value, ValueNetwork):  # the layers of others are theirs

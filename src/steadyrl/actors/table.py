@@ -6,6 +6,7 @@ import numpy as np
 
 from steadyrl.actors.actor import Rule, Weights
 from steadyrl.actors.options import TableOptions
+from steadyrl.actors.quantile_critic import TableQuantiles
 from steadyrl.actors.schedule import scheduled
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
@@ -148,6 +149,10 @@ class TableActor(Stateful):
     def critic(self, gamma: float) -> "TableCritic":  # noqa: ARG002  a table has no room for the return so far
         """b(s), a table."""
         return TableCritic(len(self.value), self.value_rate)
+
+    def quantiles(self, count: int) -> TableQuantiles:
+        """v_j(s), a table."""
+        return TableQuantiles(len(self.value), count, self.value_rate)
 
     def _score(self, batch: Batch, weights: Weights) -> Float[Array, "states actions"]:
         """The sum of weight(i, t) grad log pi(a_it | s_it)."""

@@ -25,6 +25,8 @@ BUILT_IN: Final = {
     "cvar-pg": "cvar_pg",
     "mean-semivariance": "mean_semivariance",
     "mixture": "mixture",
+    "return-capping": "return_capping",
+    "quantile-cvar": "quantile_cvar",
 }
 """The module of each, which is imported when the algorithm is first asked for."""
 

@@ -79,6 +79,7 @@ STUDIES: Final[Mapping[str, Grid | Gradients]] = {
     "maze-lam": Grid(),
     "maze-steadiness": Grid(),
     "baselines": Grid(figures={"per_step": lambda _: draw(argue())}),
+    "rivals": Grid(),
     "lunarlander": Grid(judged(lunarlander), {"authors": over_the_authors}, {"differences.md": differences}),
     "lunarlander-sweep": Grid(),
     "pendulum": Grid(judged(pendulum)),
