@@ -98,6 +98,13 @@ def _run(folder: Path, allow_import: bool, policy: str) -> Any:
     return load(folder, policy=policy)
 
 
+def _as_seen(run: Any, env: Any) -> Any:
+    """The environment as the run's policy sees it."""
+    from steadyrl.runs.build import as_seen
+
+    return as_seen(run.config, lambda: env)()
+
+
 def _at_random(env: Any, seed: int) -> Act:
     env.action_space.seed(seed)
     return lambda _observation, _episode, _t: env.action_space.sample()

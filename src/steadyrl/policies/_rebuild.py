@@ -9,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import nn
 
+from steadyrl.envs.return_so_far import options_from
 from steadyrl.envs.space_json import from_json
 from steadyrl.envs.spaces import choices
 from steadyrl.policies._features import Features
@@ -16,6 +17,7 @@ from steadyrl.policies._layers import DTYPES, check
 from steadyrl.policies.encoders import Encoder, encoder_for
 from steadyrl.policies.modules import ModulePolicy
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
+from steadyrl.policies.storage import SO_FAR
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.policies.whole import WholePolicy
 
@@ -43,6 +45,8 @@ def rebuild(kind: str, config: dict[str, Any], arrays: dict[str, NDArray[Any]], 
                 observation_space, action_space, **options
             )
     _fill(policy, arrays)
+    if SO_FAR in config:
+        policy.so_far = options_from(config[SO_FAR])
     return policy
 
 

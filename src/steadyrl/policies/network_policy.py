@@ -9,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from steadyrl.envs.return_so_far import SoFarOptions
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import storage
 from steadyrl.policies._features import Features
@@ -31,6 +32,8 @@ class NetworkPolicy(nn.Module):
 
     features: Features | ModuleFeatures
     head: Head
+    so_far: SoFarOptions | None = None
+    """What it sees beside the environment's own observation, if it was trained with `observe`."""
 
     @property
     def dtype(self) -> torch.dtype:

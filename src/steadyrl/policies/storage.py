@@ -5,6 +5,7 @@ sizes and choices, and the SHA-256 of the whole file with zeros in the digest's 
 same policy makes the same bytes.
 """
 
+import dataclasses
 import hashlib
 import json
 from importlib import import_module
@@ -19,6 +20,8 @@ from steadyrl.policies.tabular import TabularSoftmax
 
 FORMAT: Final = 1
 KEY: Final = "steadyrl"
+SO_FAR: Final = "so_far"
+"""What a policy sees beside the environment's own observation; written where there is something."""
 NO_DIGEST: Final = "0" * 64
 STARTS: Final = ("first_state", "first_action")
 """Of a table; written where they are not 0."""
@@ -63,7 +66,8 @@ def to_bytes(policy: object) -> bytes:
         description = {"class": "TabularSoftmax"} | starts
         arrays = {"theta": policy.theta}
     elif isinstance(policy, Storable):
-        description = policy.description()
+        so_far = getattr(policy, SO_FAR, None)
+        description = policy.description() | ({} if so_far is None else {SO_FAR: dataclasses.asdict(so_far)})
         arrays = policy.arrays()
     else:
         raise ValueError(f"a {type(policy).__name__} cannot be saved: must be one of {_known()}")

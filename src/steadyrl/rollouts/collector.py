@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import gymnasium as gym
 from gymnasium.vector import VectorEnv
-from gymnasium.wrappers import TimeLimit
 
 from steadyrl.envs._close import close
 from steadyrl.envs.codecs import ActionCodec, ObservationCodec
-from steadyrl.envs.risky import layers
+from steadyrl.envs.time_limit import time_limit
 from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.policies import Policy, TabularSoftmax
 from steadyrl.rollouts.batch import Batch
@@ -248,18 +247,3 @@ def vector_time_limit(env: VectorEnv[Any, Any, Any]) -> int:
     if spec is None or not spec.max_episode_steps:
         raise ValueError(f"{env} has no time limit that can be seen: give limit, the longest an episode may last")
     return int(spec.max_episode_steps)
-
-
-def time_limit(env: gym.Env[Any, Any]) -> int:
-    """The number of steps after which the environment itself ends an episode.
-
-    The least that its `TimeLimit`s and an attribute `max_episode_steps` of the environment inside say; failing both,
-    what it was registered with.
-    """
-    limits = [layer._max_episode_steps for layer in layers(env) if isinstance(layer, TimeLimit)]
-    own = getattr(env.unwrapped, "max_episode_steps", None)
-    registered = env.spec.max_episode_steps if env.spec is not None else None
-    inner_limits = limits + ([own] if own else [])
-    if not (inner_limits or registered):
-        raise ValueError(f"{env} has no time limit: give limit, the longest an episode may last")
-    return min(int(steps) for steps in inner_limits or [registered])

@@ -17,6 +17,7 @@ from steadyrl.actors.make import Kind, kind_of, make_actor
 from steadyrl.algorithms import Algorithm, quantity
 from steadyrl.envs.cost import WithCost
 from steadyrl.envs.probe import probe
+from steadyrl.envs.return_so_far import SoFarOptions, WithReturnSoFar
 from steadyrl.ground import cluster
 from steadyrl.ground.errors import BREAKDOWNS, BadInputError
 from steadyrl.policies import RandomPolicy
@@ -60,6 +61,8 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
             kind, limit = _seen(env, json.dumps(fields.get("env_options", {}), sort_keys=True), policy)
         else:
             kind, limit = _seen_in(make, policy)
+        if fields.get("observe") is not None:  # no table has a row for every return
+            kind = "network"
         name = fields.get("algorithm", "reinforce" if kind == "table" else "ppo")
         algorithm = algorithms.get(name)
     except BREAKDOWNS:
@@ -121,10 +124,18 @@ def _check_vector(collector: Collector) -> None:
             )
 
 
-def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | None = None) -> Collector:
-    """Environments for a run, and who plays in them."""
+def as_seen(config: RunConfig, make: MakeEnv) -> MakeEnv:
+    """The function that makes environments as the learner of this config sees them."""
     if config.to_dict().get("of") == quantity.COST:
         make = WithCost(make)
+    if config.observe is not None:
+        make = WithReturnSoFar(make, config.observe, config.gamma, config.limit)
+    return make
+
+
+def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | None = None) -> Collector:
+    """Environments for a run, and who plays in them."""
+    make = as_seen(config, make)
     try:
         return Collector(
             make, backend=config.backend, limit=config.limit, **dataclasses.asdict(workers or WorkerOptions())
@@ -159,8 +170,13 @@ def actor_kind(config: RunConfig, observation_space: spaces.Space[Any], action_s
     return kind
 
 
-def make_learner(config: RunConfig, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> Algorithm:
-    """The algorithm with its actors, for observations and actions of these spaces."""
+def make_learner(
+    config: RunConfig, observation_space: spaces.Space[Any], action_space: spaces.Space[Any], limit: int | None = None
+) -> Algorithm:
+    """The algorithm with its actors, for observations and actions of these spaces.
+
+    `limit`, the longest an episode may last, is for policies that see the time, and are saved with it.
+    """
     algorithm = algorithms.get(config.algorithm)
     options = config.actor_options(actor_kind(config, observation_space, action_space))
 
@@ -179,6 +195,9 @@ def make_learner(config: RunConfig, observation_space: spaces.Space[Any], action
 
     try:
         actors = {role: actor(place, role) for place, role in enumerate(algorithm.roles)}
+        if config.observe is not None and limit is not None:
+            for one in actors.values():
+                one.policy.so_far = SoFarOptions(config.observe, config.gamma, limit)  # type: ignore[attr-defined]
         return algorithm(actors, config.algorithm_options(), seed=config.seed, updates=config.updates)
     except ModuleNotFoundError as error:
         raise BadInputError(f'a network needs {error.name}: pip install "steadyrl[deep]"') from error

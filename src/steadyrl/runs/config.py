@@ -31,6 +31,12 @@ class RunOptions:
         least=1,
         most=MILLION,
     )
+    observe: Literal["return", "time", "return,time"] | None = option(
+        None,
+        "show the policy the return so far, the share of the longest episode that has passed, or both: what is best "
+        "for the return's variability depends on them",
+        later=True,
+    )
     backend: Literal["auto", "gymnasium"] = option(
         "auto", "what steps the environments: auto is the fastest that plays the same episodes"
     )

@@ -37,7 +37,7 @@ def group_key(config: RunConfig) -> str | None:
         return None
     if any(getattr(config, name) != value for name, value in PLAIN.items()):
         return None
-    if config.of != quantity.RETURN:
+    if config.of != quantity.RETURN or config.observe is not None:
         return None
     fields = {name: value for name, value in config.to_dict().items() if name not in DIFFER}
     fields["plain lam"] = config.lam is not None

@@ -194,7 +194,7 @@ def train(
         check_env(config, make, collector, players)
         if config.stop_when is not None and (fresh or not (path / "run.json").exists()):
             rules.check_metric(config, first_row(config, collector), has_own=bool(callbacks))
-        learner = make_learner(config, collector.observation_space, collector.action_space)
+        learner = make_learner(config, collector.observation_space, collector.action_space, collector.limit)
     stop = Stop()
     tabular = isinstance(learner.actor, TableActor)
     with locked(path), stop.listening(), _threads(tabular):
@@ -302,7 +302,7 @@ def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> 
     if last is None:
         raise BadInputError(f"{path} has no checkpoint yet")
     collector = make_collector(config, make)
-    learner = make_learner(_on_cpu(config), collector.observation_space, collector.action_space)
+    learner = make_learner(_on_cpu(config), collector.observation_space, collector.action_space, collector.limit)
     collector.close()
     if policy == "best":
         last = _best(last, config, path)
