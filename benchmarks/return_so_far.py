@@ -26,7 +26,7 @@ QUARTERS: Final = 2
 CASES: Final = (("mean_median_deviation", 0.8), ("cvar_deviation", 0.5))
 RUN: Final[dict[str, Any]] = {
     "algorithm": "ppo", "policy": "network", "gamma": 1.0, "n": 100, "updates": 200, "hidden": (32, 32),
-    "minibatch_size": 0, "entropy": 0.0,
+    "minibatch_size": 0,
 }  # fmt: skip
 EPISODES: Final = 10_000
 COLUMNS: Final = ("measure", "lam", "observe", "seed", "objective", "mean", "variability")
@@ -69,17 +69,16 @@ def readme(rows: list[dict[str, Any]], seeds: list[int]) -> str:
             of_seeds = f"{statistics.mean(own):.2f} ({min(own):.2f} to {max(own):.2f})" if own else "not run"
             cells += [f"{best[observe]:.2f}", of_seeds]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([
-        "# Does seeing the return so far help?\n",
-        f"A portfolio over {QUARTERS} quarters (`steadyrl/Portfolio-v0`), E[G0] - lam D[G0]. With `--observe return,time`",
-        "the policy sees what it has earned, so that it can take back a loss and keep a gain; without, it sees quarter and",
-        "regime. `best` is exact: dynamic programming over (quarter, regime, return so far), and all policies gone through.",
-        f"`trained` is PPO of {RUN['updates']} updates of {RUN['n']} episodes with the same options for both, the mean of",
-        f"{len(seeds)} seeds ({seeds[0]} to {seeds[-1]}; lowest to highest in brackets), each played for {EPISODES:,} new episodes.\n",
-        *lines,
-        "\n    python benchmarks/return_so_far.py\n",
-        "table.csv has every run. The paper's own domains have not been run with it.",
-    ]) + "\n"  # fmt: skip
+    text = f"""# Does seeing the return so far help?
+
+A portfolio over {QUARTERS} quarters (`steadyrl/Portfolio-v0`), E[G0] - lam D[G0]. With `--observe return,time` the policy
+sees what it has earned, so that it can take back a loss and keep a gain; without, it sees quarter and regime. `best` is
+exact: dynamic programming over (quarter, regime, return so far), and all policies gone through. `trained` is PPO of
+{RUN["updates"]} updates of {RUN["n"]} episodes with the same options for both, the mean of {len(seeds)} seeds
+({seeds[0]} to {seeds[-1]}; lowest to highest in brackets), each played for {EPISODES:,} new episodes.
+"""
+    end = "    python benchmarks/return_so_far.py\n\ntable.csv has every run. The paper's domains have not been run with it."
+    return "\n".join([text, *lines, "", end, ""])
 
 
 def main() -> None:

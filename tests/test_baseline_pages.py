@@ -164,7 +164,8 @@ def test_the_numbers_on_a_page_are_those_of_the_study(name):
     expected = []
     for algorithm in algorithms(name):
         study = "rivals" if algorithm in RIVALS else "baselines"
-        for of in cells(study).get(algorithm, {}).values():
+        known = cells(study) if (ROOT / "results" / study).is_dir() else {}
+        for of in known.get(algorithm, {}).values():
             long, total = told(of["risk_averse"], 2), told(of["return"], 1)
             shares = (f"{float(of[metric]['mean']):.2f}" for metric in ("path.short", "path.timeout"))
             row = of["return"]
