@@ -71,14 +71,15 @@ def readme(rows: list[dict[str, Any]], seeds: list[int]) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     text = f"""# Does seeing the return so far help?
 
-A portfolio over {QUARTERS} quarters (`steadyrl/Portfolio-v0`), E[G0] - lam D[G0]. With `--observe return,time` the policy
-sees what it has earned, so that it can take back a loss and keep a gain; without, it sees quarter and regime. `best` is
-exact: dynamic programming over (quarter, regime, return so far), and all policies gone through. `trained` is PPO of
-{RUN["updates"]} updates of {RUN["n"]} episodes with the same options for both, the mean of {len(seeds)} seeds
+A portfolio over {QUARTERS} quarters (`steadyrl/Portfolio-v0`), E[G0] - lam D[G0]. With `--observe return,time` the
+policy sees what it has earned, so that it can take back a loss and keep a gain; without, it sees quarter and regime.
+`best` is exact: dynamic programming over (quarter, regime, return so far), and all policies gone through. `trained` is
+PPO of {RUN["updates"]} updates of {RUN["n"]} episodes with the same options for both, the mean of {len(seeds)} seeds
 ({seeds[0]} to {seeds[-1]}; lowest to highest in brackets), each played for {EPISODES:,} new episodes.
 """
-    end = "    python benchmarks/return_so_far.py\n\ntable.csv has every run. The paper's domains have not been run with it."
-    return "\n".join([text, *lines, "", end, ""])
+    command = "    python benchmarks/return_so_far.py"
+    end = "table.csv has every run. The paper's domains have not been run with it."
+    return "\n".join([text, *lines, "", command, "", end, ""])
 
 
 def main() -> None:

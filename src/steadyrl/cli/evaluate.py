@@ -107,11 +107,14 @@ def _of_run(
     from steadyrl.ground.files import printable
     from steadyrl.runs import folder
     from steadyrl.runs.run import load
+    from steadyrl.runs.shipped import is_shipped
 
-    config, _ = folder.read_config(run)
-    check_import(config.env, str(run / "run.json"), allow_import=allow_import)
-    check_import(config.policy, str(run / "run.json"), allow_import=allow_import, field="policy")
+    if not is_shipped(run):
+        config, _ = folder.read_config(run)
+        check_import(config.env, str(run / "run.json"), allow_import=allow_import)
+        check_import(config.policy, str(run / "run.json"), allow_import=allow_import, field="policy")
     loaded = load(run, policy=policy)
+    config = loaded.config
     evaluation = loaded.evaluate(episodes, seed, gamma, deterministic)
     content = {"run": str(run), "env": config.env, "status": loaded.status, "update": loaded.update}
     content |= {"gamma": evaluation.gamma, "policy": policy}

@@ -61,13 +61,13 @@ def watch(
     for name, value in (("episodes", episodes), ("frames", frames), ("fps", 1 if fps is None else fps)):
         check_count(name, value)
     check_count("seed", seed, least=0)
-    is_run = (Path(env) / "run.json").is_file()
+    is_run = (Path(env) / "run.json").is_file() or _is_shipped(env)
     choices = OF_A_RUN if is_run else POLICIES
     check_choice("policy", policy or choices[0], choices)
     run = _run(Path(env), allow_import, policy or choices[0]) if is_run else None
     name = env if run is None else run.config.env
     path = out or Path(
-        (name if run is None else str(run.folder)).replace(":", "/").rsplit("/", maxsplit=1)[-1] + ".gif"
+        (name if run is None else run.folder.name).replace(":", "/").rsplit("/", maxsplit=1)[-1] + ".gif"
     )
     _video.check_path(path)
     environment, camera = _frames.make_to_watch(name, **({} if run is None else run.config.env_options))
@@ -87,15 +87,24 @@ def watch(
 
 
 def _run(folder: Path, allow_import: bool, policy: str) -> Any:
-    """The run in a folder."""
+    """The run in a folder, or a policy that comes with the package."""
     from steadyrl.cli.train import check_import
     from steadyrl.runs import folder as folders
     from steadyrl.runs import load
 
+    if _is_shipped(str(folder)):
+        return load(folder)
     config, _ = folders.read_config(folder)
     check_import(config.env, str(folder / "run.json"), allow_import=allow_import)
     check_import(config.policy, str(folder / "run.json"), allow_import=allow_import, field="policy")
     return load(folder, policy=policy)
+
+
+def _is_shipped(name: str) -> bool:
+    """Is it the name of a policy that comes with the package? No environment's id looks like one."""
+    from steadyrl.runs.shipped import is_shipped
+
+    return "-v" not in name and is_shipped(name)
 
 
 def _as_seen(run: Any, env: Any) -> Any:

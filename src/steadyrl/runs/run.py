@@ -46,6 +46,7 @@ from steadyrl.runs.lock import locked
 from steadyrl.runs.loop import NETWORK_BOUNDARY, TABLE_BOUNDARY, advance_to_the_end
 from steadyrl.runs.maze_group import MazeGroup, group_key
 from steadyrl.runs.record import Record, restore
+from steadyrl.runs.shipped import is_shipped, load_shipped
 from steadyrl.runs.signals import Stop
 from steadyrl.runs.view import Quiet, View, Views, choose
 
@@ -288,12 +289,14 @@ def load(path: str | Path, env: MakeEnv | None = None, policy: str = "last") -> 
     """The run in a folder, as it is now: finished, or as of its last checkpoint.
 
     Args:
-        path: The folder.
+        path: The folder; or the name of a policy that comes with the package, one of `runs.shipped.names()`.
         env: A function that makes the environment; needed if the run was trained with one.
         policy: last, or best: the one with the best evaluation so far, of a run with `keep_best`.
     """
     if policy not in POLICIES:
         raise BadInputError(f"policy = {policy!r}: must be {listed(POLICIES)}")
+    if is_shipped(path):
+        return load_shipped(str(path))
     path = Path(path).absolute()
     config, _ = folder.read_config(path)
     end = folder.done(path)
