@@ -95,8 +95,7 @@ run.policy.predict(observation)
 ## Limits
 
 One seed of training, in simulation, under these options; in another environment, or with other noise, nothing is known
-of it. It was chosen to be shown, so that it may be better than what the same command gives with another seed: the study
-that it is from has those. {f"Needs {EXTRA[config.env]} and torch." if config.env in EXTRA else ""}
+of it. It was chosen to be shown, so that it may be better than what the same options give with another seed. {f"Needs {EXTRA[config.env]} and torch." if config.env in EXTRA else ""}
 """.rstrip()
         + "\n"
     )

@@ -73,7 +73,7 @@ def watch(
     environment, camera = _frames.make_to_watch(name, **({} if run is None else run.config.env_options))
     try:
         act = _at_random(environment, seed) if run is None else _by(run.policy, seed, deterministic)
-        environment = environment if run is None else flat(environment)
+        environment = environment if run is None else flat(_as_seen(run, environment))
         film: list[Any] = []
         for episode in range(episodes):
             title = f"{env}  episode {episode + 1}"
