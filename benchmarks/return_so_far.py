@@ -69,13 +69,17 @@ def readme(rows: list[dict[str, Any]], seeds: list[int]) -> str:
             of_seeds = f"{statistics.mean(own):.2f} ({min(own):.2f} to {max(own):.2f})" if own else "not run"
             cells += [f"{best[observe]:.2f}", of_seeds]
         lines.append(f"| {' | '.join(cells)} |")
+    how = (
+        f"`trained` is PPO of {RUN['updates']} updates of {RUN['n']} episodes with the same options for both, the mean "
+        f"of {len(seeds)} seeds (lowest to highest in brackets), each played for {EPISODES:,} new episodes."
+        if seeds
+        else "Nothing was trained yet: `--seeds 5` does."
+    )
     text = f"""# Does seeing the return so far help?
 
 A portfolio over {QUARTERS} quarters (`steadyrl/Portfolio-v0`), E[G0] - lam D[G0]. With `--observe return,time` the
 policy sees what it has earned, so that it can take back a loss and keep a gain; without, it sees quarter and regime.
-`best` is exact: dynamic programming over (quarter, regime, return so far), and all policies gone through. `trained` is
-PPO of {RUN["updates"]} updates of {RUN["n"]} episodes with the same options for both, the mean of {len(seeds)} seeds
-({seeds[0]} to {seeds[-1]}; lowest to highest in brackets), each played for {EPISODES:,} new episodes.
+`best` is exact: dynamic programming over (quarter, regime, return so far), and all policies gone through. {how}
 """
     command = "    python benchmarks/return_so_far.py"
     end = "table.csv has every run. The paper's domains have not been run with it."
@@ -84,7 +88,7 @@ PPO of {RUN["updates"]} updates of {RUN["n"]} episodes with the same options for
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=5, help="0: the exact answers alone")
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "results" / "return-so-far")
     parser.add_argument("--runs", type=Path, help="keep the runs here, so that a call that was stopped resumes")
     options = parser.parse_args()

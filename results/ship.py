@@ -61,6 +61,7 @@ def card(run: Run, name: str, evaluation: Evaluation) -> str:
     goal = f"steadiness {config.steadiness:g}" if config.steadiness is not None else "the default steadiness"
     goal = f"lam {config.lam:g}" if config.lam is not None else goal
     options = dict(config.env_options)
+    needs = f"\nNeeds {EXTRA[config.env]} and torch." if config.env in EXTRA else ""
     return (
         f"""# {name}
 
@@ -95,7 +96,7 @@ run.policy.predict(observation)
 ## Limits
 
 One seed of training, in simulation, under these options; in another environment, or with other noise, nothing is known
-of it. It was chosen to be shown, so that it may be better than what the same options give with another seed. {f"Needs {EXTRA[config.env]} and torch." if config.env in EXTRA else ""}
+of it. It was chosen to be shown, so that it may be better than what the same options give with another seed.{needs}
 """.rstrip()
         + "\n"
     )

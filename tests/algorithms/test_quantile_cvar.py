@@ -72,7 +72,7 @@ def test_horizons_are_those_of_generalised_advantages():
 
 def network_critic():
     value = ValueNetwork(spaces.Discrete(3), hidden=(16,), activation="tanh", dtype=torch.float64)
-    return NetworkQuantiles(value, 4, "adam", 2e-3, seed=0)
+    return NetworkQuantiles(value, 4, "adam", 1e-2, seed=0)
 
 
 @pytest.mark.parametrize("make", [lambda: even.table().quantiles(4), network_critic], ids=["table", "network"])
@@ -81,7 +81,7 @@ def test_the_critic_settles_at_the_quantiles_of_what_is_to_come(make):
     critic = make()
     critic.see(TO_GO[BATCH.mask])
     goals = targets(critic.values(BATCH), TO_GO, BATCH, NO_END, GAMMA)[:, :, :1]
-    for _ in range(1500):
+    for _ in range(300 if isinstance(critic, NetworkQuantiles) else 1500):
         critic.fit(BATCH, goals)
     values = critic.values(BATCH)
     for state in range(3):
