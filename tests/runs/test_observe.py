@@ -10,7 +10,7 @@ from steadyrl.envs.return_so_far import ReturnSoFar, SoFar, SoFarOptions
 from steadyrl.ground.errors import BadInputError
 from steadyrl.policies import storage
 from steadyrl.runs import load, train
-from steadyrl.runs.build import with_algorithm
+from steadyrl.runs.build import with_env_defaults
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.view import Quiet
 
@@ -59,8 +59,8 @@ def test_a_policy_that_is_shown_nothing_is_saved_as_ever():
 
 
 def test_on_a_task_for_tables_a_network_learns(tmp_path):
-    assert with_algorithm({"env": "steadyrl/TwoRoads-v0"})["algorithm"] == "reinforce"
-    assert with_algorithm({"env": "steadyrl/TwoRoads-v0", "observe": "return"})["algorithm"] == "ppo"
+    assert with_env_defaults({"env": "steadyrl/TwoRoads-v0"})["algorithm"] == "reinforce"
+    assert with_env_defaults({"env": "steadyrl/TwoRoads-v0", "observe": "return"})["algorithm"] == "ppo"
     run = train("steadyrl/Maze-v0", observe="time", algorithm="reinforce", out=tmp_path / "run", **SMALL)
     assert set(run.policy.observation_space) == {"observation", "time"}
     with pytest.raises(BadInputError, match="policy = 'tabular': must be network"):

@@ -54,7 +54,7 @@ class ReturnCapping(RiskNeutralPPO):
 
     name = "return-capping"
     Options: ClassVar[type[Any]] = ReturnCappingOptions
-    run_defaults: ClassVar[Mapping[str, Any]] = {}
+    run_defaults: ClassVar[Mapping[str, Any]] = {"n": 50, "updates": 300}
     """There is a quantile of returns to estimate."""
 
     def __init__(

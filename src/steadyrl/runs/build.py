@@ -18,11 +18,12 @@ from steadyrl.algorithms import Algorithm, quantity
 from steadyrl.envs.cost import WithCost
 from steadyrl.envs.probe import probe
 from steadyrl.envs.return_so_far import SoFarOptions, WithReturnSoFar
+from steadyrl.envs.time_limit import time_limit
 from steadyrl.ground import cluster
 from steadyrl.ground.errors import BREAKDOWNS, BadInputError
 from steadyrl.policies import RandomPolicy
 from steadyrl.rollouts import Collector, EpisodeError
-from steadyrl.rollouts.collector import time_limit, vector_time_limit
+from steadyrl.rollouts.collector import vector_time_limit
 from steadyrl.rollouts.sources import Registered
 from steadyrl.rollouts.workers import WorkerOptions, checked
 from steadyrl.runs.config import RunConfig, RunOptions, run_options
