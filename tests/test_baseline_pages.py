@@ -38,7 +38,7 @@ SECTIONS = [
 NOISES = ["gaussian", "pareto", "uniform", "handcraft"]
 WORDS = {
     "lam": "λ", "policy_rate": "rate", "kl_stop": "KL", "perturbation": "β", "risk_level": "level",
-    "soft_share": "softened over", "neutral_share": "neutral for",
+    "soft_share": "softened over", "neutral_share": "neutral for", "cap_rate": "cap rate", "tail_weight": "tail weight",
 }  # fmt: skip
 MEASURES = {"gini_deviation": "Gini deviation", "cvar_deviation": "CVaR deviation"}
 CURE = "renew the tables with `python docs/hooks/baseline_tables.py`"

@@ -57,6 +57,8 @@ def settings(row: dict[str, str]) -> str:
         ("perturbation", "β", ""),
         ("soft_share", "softened over", "0"),
         ("neutral_share", "neutral for", ""),
+        ("cap_rate", "cap rate", ""),
+        ("tail_weight", "tail weight", ""),
     ):
         if column in own and row.get(column, "") not in ("", off):
             words.append(f"{word} {row[column]}")
