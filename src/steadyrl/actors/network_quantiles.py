@@ -1,6 +1,7 @@
 """Quantiles of the return to come as a network: one output and rises that are never negative, so that none cross."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from steadyrl.ground.shapes import Array, Float
 from steadyrl.ground.state import Stateful
 from steadyrl.policies._layers import Layers
 from steadyrl.policies.values import ValueNetwork
+from steadyrl.policies.whole import WholeValue
 from steadyrl.rollouts.batch import Batch
 
 QUANTILES: Final = 3
@@ -27,15 +29,15 @@ class NetworkQuantiles(Stateful):
 
     parts = ("layers", "optimiser", "units")
 
-    def __init__(self, value: ValueNetwork, count: int, optimiser: str, rate: float, seed: int) -> None:
+    def __init__(self, value: ValueNetwork | WholeValue, count: int, optimiser: str, rate: float, seed: int) -> None:
         self.value = value
-        rng = streams.generator(streams.key(seed, streams.INITIAL, QUANTILES))
+        like: Mapping[str, Any] = value.critic_layers
         self.layers = Layers(
-            (value.features.size, *value.hidden, count),
-            value.layers.activation,
-            rng,
+            (value.critic_size, *like["hidden"], count),
+            like["activation"],
+            streams.generator(streams.key(seed, streams.INITIAL, QUANTILES)),
             dtype=value.dtype,
-            initialisation=value.layers.initialisation,
+            initialisation=like["initialisation"],
         )
         self.optimiser = Optimiser(optimiser, self.layers.parameters(), rate)
         self.units = RunningMoments(1, memory=MEMORY)
@@ -70,7 +72,7 @@ class NetworkQuantiles(Stateful):
         return torch.cat([outputs[:, :1], outputs[:, :1] + torch.cumsum(rises, dim=1)], dim=1)
 
     def _inputs(self, batch: Batch) -> Float[Array, "m inputs"]:
-        return self.value.layers.inputs(batch.observations[batch.mask], self.value.features)
+        return self.value.critic_inputs(batch.observations[batch.mask])
 
 
 def quantile_loss(values: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
