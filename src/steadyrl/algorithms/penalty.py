@@ -179,7 +179,7 @@ class Penalty(Stateful):
         if self.steadiness is None:
             return parts
         by_mean = parts.of_mean * returns
-        value = float(self.measure.value(returns))
+        value = math.nan if self.steadiness.bound is None else float(self.measure.value(returns))
         steadied = self.steadiness.steady(returns, parts.own + by_mean, value, new)
         self.weight = steadied.lam
         self.logged = {"current_steadiness": steadied.steadiness, "pooled": steadied.pooled}

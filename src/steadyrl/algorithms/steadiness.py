@@ -64,15 +64,15 @@ class Steadiness(Stateful):
         Args:
             returns: Of the episodes.
             c: Their coefficients.
-            variability: Their D.
+            variability: Their D, which a bound asks for.
             new: How many of them, the last ones, are the newest batch's; all, if it is not said.
         """
         batch = returns if new is None else returns[-new:]
-        mean = float(np.mean(batch))
-        spread = float(np.std(c))
+        mean = float(batch.mean())
+        spread = float(c.std())
         if spread > 0:  # a batch of equal returns says nothing of the unit
             memory = MEMORY if self.coefficient_spread > 0 else 0.0
-            self.return_spread = memory * self.return_spread + (1.0 - memory) * float(np.std(returns))
+            self.return_spread = memory * self.return_spread + (1.0 - memory) * float(returns.std())
             self.coefficient_spread = memory * self.coefficient_spread + (1.0 - memory) * spread
         if self.coefficient_spread == 0:
             return Steadied(c, 0.0, 0.0, 0.0)
@@ -86,7 +86,7 @@ class Steadiness(Stateful):
         lam = steadiness * self.return_spread / self.coefficient_spread
         steady = monotone(returns, c, lam, choice.slack)
         changed = np.abs(steady - c) > 1e-9 * max(spread, 1e-300)
-        return Steadied(steady, lam, steadiness, float(np.mean(changed)))
+        return Steadied(steady, lam, steadiness, np.count_nonzero(changed) / changed.size)
 
 
 def monotone(
@@ -102,8 +102,8 @@ def monotone(
     sorted_returns = returns[order] - returns.mean()
     rising = (1.0 - slack) * sorted_returns / lam
     weights = rising - c[order]  # (u - slack x) / lam, in the order of x
-    levels, place = np.unique(sorted_returns, return_inverse=True)
-    if levels.size < returns.size:  # equal returns: their mean weight, counted as often
+    if (sorted_returns[1:] == sorted_returns[:-1]).any():  # equal returns: their mean weight, counted as often
+        _, place = np.unique(sorted_returns, return_inverse=True)
         counts = np.bincount(place)
         fitted = isotonic_regression(np.bincount(place, weights) / counts, weights=counts).x[place]
     else:

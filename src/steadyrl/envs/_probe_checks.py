@@ -1,5 +1,6 @@
 """What `reset`, `step` and the spaces of an environment must look like, one check a function."""
 
+import math
 import numbers
 import warnings
 from typing import Any
@@ -47,7 +48,7 @@ def check_step(result: Any, place: str) -> tuple[Any, float, bool, bool]:
     observation, reward, terminated, truncated, info = result
     if isinstance(reward, bool | np.bool_) or not isinstance(reward, numbers.Real):
         raise BrokenEnvironmentError(f"{place}: reward: got {_describe(reward)}, expected a real number")
-    if not np.isfinite(float(reward)):
+    if not math.isfinite(reward):
         raise BrokenEnvironmentError(f"{place}: reward: got {reward}, expected a finite number")
     for name, flag in (("terminated", terminated), ("truncated", truncated)):
         if not isinstance(flag, bool | np.bool_):

@@ -69,7 +69,7 @@ class NamedEstimator:
         if self.name == "paper":
             return paper.parts(measure, returns, weights, rng, **self.options)
         c = self.coefficients(measure, returns, weights, rng)
-        return Parts(c, np.zeros_like(c))
+        return Parts(c, np.zeros(c.shape))
 
 
 def names() -> list[str]:

@@ -21,7 +21,7 @@ from steadyrl.measures._weighted import ordered
 
 
 def _total(values: Points) -> Float[Array, "*batch 1"]:
-    return values.sum(axis=-1, keepdims=True)
+    return np.add.reduce(values, axis=-1, keepdims=True)
 
 
 def variance(z: Points) -> Points:

@@ -4,14 +4,20 @@ Returns are written as centre + 2**exponent * z with max |z| in [1/2, 1), so no 
 overflows, nothing cancels against a large common level, and (a power of two) no digit is lost.
 """
 
+import math
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from steadyrl.ground.shapes import Array, ArrayLike, Bool, BoolArray, Float, Int, IntArray, Points, Rows
+
+SHORT: Final = 2000
+"""Returns below which a sample is sorted sooner than NumPy is called for largest, smallest and median."""
+MODERATE: Final = 200
+"""A power of two that takes no number of a formula near the largest float, nor its square."""
 
 
 class EffectiveSampleSizeWarning(UserWarning):
@@ -35,6 +41,8 @@ class Sample:
 
     def rescale_value(self, value: Rows, degree: int, shift: float, name: str) -> Rows:
         """The value for the returns from the value for z, given D[a X + c] = a**degree D[X] + shift c."""
+        if not shift and (power := self._power(degree)) is not None:
+            return _finite(np.multiply(0.0 if self.constant else value, math.ldexp(1.0, power)), name)
         scaled = np.where(self.constant, 0.0, value)
         with np.errstate(over="ignore"):
             if not shift:
@@ -45,10 +53,21 @@ class Sample:
 
     def rescale_each(self, values: Points, degree: int, name: str) -> Points:
         """Influences or coefficients for the returns from those for z; 0 where the sample is constant."""
+        if (power := self._power(degree)) is not None:
+            scaled = np.zeros(values.shape) if self.constant else values * math.ldexp(1.0, power)
+            # A sum of squares is finite if each of them is, and is sooner known.
+            return scaled if math.isfinite(scaled.dot(scaled)) else _finite(scaled, name)
         varying = np.where(self.constant[..., None], 0.0, values) if self.constant.any() else values
         with np.errstate(over="ignore"):
             scaled = times_power_of_two(varying, degree * self.exponent[..., None])
         return _finite(scaled, name)
+
+    def _power(self, degree: int) -> int | None:
+        """The exponent for a degree if there is one sample and nothing overflows: a plain number is quicker."""
+        if degree == 0 or self.exponent.ndim:  # of numbers that were not scaled, nobody knows how large they are
+            return None
+        power = degree * int(self.exponent)
+        return power if abs(power) <= MODERATE else None
 
 
 def check_returns(returns: ArrayLike) -> Points:
@@ -130,7 +149,12 @@ def prepare(returns: ArrayLike, weights: ArrayLike | None = None, centre: bool =
 
     Returns of weight zero take no part in centre and scale, but keep their place and distance.
     """
-    x, p = check(returns, weights)
+    x = _as_float64(returns, "returns")
+    if weights is None and x.ndim == 1 and 0 < x.size < SHORT:
+        sample = _prepare_short(x, centre)
+        if sample is not None:
+            return sample
+    x, p = check(x, weights)
     largest, smallest = extremes(x, p)
     middle = _middle(x, p) if centre else np.zeros(x.shape[:-1])
     # A sample that spans more than the largest float is halved before the subtraction.
@@ -144,6 +168,23 @@ def prepare(returns: ArrayLike, weights: ArrayLike | None = None, centre: bool =
     if not (equal(p) or np.all(np.isfinite(z))):
         raise OverflowError("a return of weight 0 lies too far from the others to be compared with them")
     return Sample(z, p, np.asarray(middle), np.asarray(exponent + wide), np.asarray(largest == smallest))
+
+
+def _prepare_short(x: Float[Array, " n"], centre: bool) -> Sample | None:
+    """`prepare` for one short sample without weights, bit for bit; None if its numbers are not moderate."""
+    ascending = x.copy()
+    ascending.sort()  # what is not a number comes last
+    smallest = float(ascending[0])
+    middle = float(ascending[x.size // 2])
+    largest = float(ascending[-1])
+    size = max(abs(largest), abs(smallest))
+    reach = max(largest - middle, middle - smallest) if centre else size
+    exponent = math.frexp(reach)[1]
+    if not (math.isfinite(size) and math.isfinite(reach) and abs(exponent) <= MODERATE):
+        return None
+    z = (x - middle if centre else x) * math.ldexp(1.0, -exponent)
+    scalars = (np.array(middle if centre else 0.0), np.array(exponent, dtype=np.int32), np.array(largest == smallest))
+    return Sample(z, uniform(x.shape), *scalars)
 
 
 def _centred(x: Points, middle: Rows, largest: Rows, smallest: Rows, half: Rows | None) -> tuple[Points, Rows]:

@@ -63,8 +63,7 @@ class TabularSoftmax:
 
 def softmax(theta: Float[Array, "*batch actions"]) -> Float[Array, "*batch actions"]:
     """Probabilities from preferences."""
-    leading = range(theta.ndim - 1)
-    by_action = np.ascontiguousarray(theta.transpose(-1, *leading))  # NumPy is slow along an axis as short as actions
-    e = np.exp(by_action - by_action.max(axis=0))
-    e /= e.sum(axis=0)
-    return np.ascontiguousarray(e.transpose(*(k + 1 for k in leading), 0))
+    by_action = np.ascontiguousarray(theta.T)  # NumPy is slow along an axis as short as actions
+    e = np.exp(by_action - np.maximum.reduce(by_action))
+    e /= np.add.reduce(e)
+    return np.ascontiguousarray(e.T)

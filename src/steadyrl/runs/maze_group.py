@@ -72,21 +72,21 @@ class MazeGroup:
         steps = np.zeros(len(records), dtype=np.int64)
         count = 0
         first = records[0].update
-        while count < updates:
-            with np.errstate(over="ignore"):  # preferences at both ends of the floats, as of a run that diverges
+        episodes = self.episodes
+        transitions = (episodes.states, episodes.actions, episodes.rewards, episodes.lengths)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in what comes out
+            while count < updates:
                 policies = self.in_step.policies()
-            self.episodes = self.maze.play(policies, n, self.seeds, first + count, out=self.episodes)
-            episodes = self.episodes
-            transitions = (episodes.states, episodes.actions, episodes.rewards, episodes.lengths)
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in what comes out
+                self.maze.play(policies, n, self.seeds, first + count, out=episodes)
                 returns = self.in_step.update(transitions, policies)
-                finite = self.in_step.finite()
-            steps = steps + episodes.lengths.sum(axis=-1)
-            count = count + 1
-            if not finite.all():
-                break
+                steps += np.add.reduce(episodes.lengths, axis=-1)
+                count = count + 1
+                finite = self.in_step.all_finite()
+                if not finite:
+                    break
+            each = [finite] * len(records) if finite else self.in_step.finite().tolist()
         for r, record in enumerate(records):
-            record.count(count * n, int(steps[r]), finite=bool(finite[r]), updates=count)
+            record.count(count * n, int(steps[r]), finite=each[r], updates=count)
         self._steps = int(steps.sum())
         if self.config.constraint is not None or any(record.logs for record in records):
             return self._rows(returns)
@@ -115,7 +115,8 @@ class MazeGroup:
     def _rows(self, returns: Float[Array, "runs n"]) -> list[dict[str, float]]:
         """Tell each run how variable its returns were, which may move lam; what to log of each."""
         means = returns.mean(axis=-1)
-        values = self.in_step.learners[0].penalty.measure.value(returns)
+        measure = self.in_step.learners[0].penalty.measure
+        values = measure.value(returns) if len(returns) > 1 else [measure.value(returns[0])]  # sooner for one alone
         readings = readings_of(self.episodes)
         rows = []
         for r, record in enumerate(self._records):

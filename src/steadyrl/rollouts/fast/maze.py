@@ -122,13 +122,15 @@ class CompiledMaze:
         maze = self.maze
         runs = len(seeds)
         self._check(policies.shape, (runs, n, maze.max_steps), out)
-        own = np.arange(runs) if self._kinds.size > 1 else np.zeros(runs, dtype=np.int64)
+        kinds, codes = self._kinds, self._codes
+        if len(kinds) < runs:  # one noise for all of them
+            kinds, codes = kinds.repeat(runs), codes.repeat(runs, axis=0)
         out = MazeEpisodes.room(maze, runs, n) if out is None else out
         maze_kernel.play(
             (maze.next_state, maze.reward, maze.is_red, maze.is_goal),
             maze.start,
-            self._kinds[own],
-            self._codes[own],
+            kinds,
+            codes,
             policies,
             np.array([seed & streams.MASK for seed in seeds], dtype=np.uint64),
             np.uint64(iteration),
