@@ -25,7 +25,8 @@ def test_steps_are_the_textbooks(name, limit):
     first = np.zeros(3)
     second = np.zeros(3)
     for t in range(1, 6):
-        norm = optimiser.step((torch.cat(parts) - torch.tensor(AIM)).square().sum())
+        loss = (torch.cat(parts) - torch.tensor(AIM)).square().sum()
+        norm = optimiser.step_along(torch.autograd.grad(loss, parts))
         g, length = gradient(x, limit or np.inf)
         first, second = 0.9 * first + 0.1 * g, 0.999 * second + 0.001 * g**2
         adam = first / (1 - 0.9**t) / (np.sqrt(second / (1 - 0.999**t)) + 1e-8)

@@ -19,6 +19,7 @@ from steadyrl.actors.schedule import scheduled
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
 from steadyrl.policies._features import tensor_like
+from steadyrl.policies._tape import tape_of
 from steadyrl.policies.network_policy import NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.policies.whole import WholeValue
@@ -206,11 +207,13 @@ class NetworkActor(Stateful):
         """The gradient of -(1/n) sum weight log pi by each parameter, added up over parts of the steps."""
         each = np.broadcast_to(weights, batch.rewards.shape)[batch.mask] / -batch.n
         observations, actions = _taken(batch)
+        inputs = self.learned.features.tensor(observations, self.learned.dtype).to(self._parameters[0].device)
+        tape = tape_of(self.learned)
         gradients = []
         for part in _parts(len(each)):
-            log_prob = self.learned.log_prob(observations[part], actions[part])
+            log_prob = self.learned.head.log_prob(tape.outputs(inputs[part]), actions[part])
             loss = (log_prob * tensor_like(each[part], log_prob)).sum()
-            gradients.append(self.policy_optimiser.gradient(loss))
+            gradients.append(tape.gradient(loss))
         return [torch.stack(one).sum(0) for one in zip(*gradients, strict=True)]
 
     def _outputs(self, batch: Batch) -> torch.Tensor:
@@ -237,29 +240,32 @@ class NetworkSteps:
         device = next(self.policy.parameters()).device
         self.inputs = features.tensor(observations, self.policy.dtype).to(device)
         self.actions = torch.from_numpy(actions).to(device)
-        with torch.no_grad():
-            self.before = fixed(distribution(self.policy.head, self.policy(self.inputs)))
+        self._tape = tape_of(self.policy)
+        self._units = list(self.policy.buffers())
+        self._known: tuple[list[int], torch.Tensor] | None = None
+        self.before = fixed(distribution(self.policy.head, self._all_outputs()))
 
     def log_probs(self) -> Float[Array, " m"]:
         """log pi(a | s) of every step."""
         with torch.no_grad():
-            log_probs = self.policy.head.log_prob(self.policy(self.inputs), self.actions)
+            log_probs = self.policy.head.log_prob(self._all_outputs(), self.actions)
         return log_probs.numpy(force=True).astype(np.float64)
 
     def divergence(self) -> float:
         """The exact KL of the two distributions, averaged over the steps."""
         with torch.no_grad():
-            return float(divergence(self.before, distribution(self.policy.head, self.policy(self.inputs))))
+            return float(divergence(self.before, distribution(self.policy.head, self._all_outputs())))
 
     def ascend(self, part: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
         """What the optimiser makes of the gradient of the rule's weights."""
-        outputs = self.policy(self.inputs[part])
+        outputs = self._tape.outputs(self.inputs[part])
         log_prob = self.policy.head.log_prob(outputs, self.actions[part])
         weights = tensor_like(rule(log_prob.numpy(force=True)), log_prob)
         loss = -(log_prob * weights).mean()
         if entropy:
             loss = loss - entropy * self.policy.head.entropy(outputs).mean()
-        return self.actor.policy_optimiser.step(loss)
+        self._known = None
+        return self.actor.policy_optimiser.step_along(self._tape.gradient(loss))
 
     def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
         """A step of the value's optimiser."""
@@ -273,6 +279,14 @@ class NetworkSteps:
         """V(s) of a part of the steps."""
         with torch.no_grad():
             return self.actor.value(self.inputs[part]).numpy(force=True).astype(np.float64)
+
+    @torch.no_grad()
+    def _all_outputs(self) -> torch.Tensor:
+        """What the policy's network gives for every step; asked twice between two steps, it is computed once."""
+        versions = [one._version for one in self._units]  # the units of observations may change in between
+        if self._known is None or self._known[0] != versions:
+            self._known = (versions, self.policy(self.inputs))
+        return self._known[1]
 
 
 def padded(batch: Batch, numbers: NDArray[Any]) -> Float[Array, "n T"]:

@@ -35,22 +35,14 @@ class Optimiser(Stateful):
         if self._adam:
             self.moments = {"exp_avg": self._zeros(), "exp_avg_sq": self._zeros(), "step": self._counters()}
 
-    def step(self, loss: torch.Tensor) -> float:
-        """Descend a loss; the norm of its gradient, before clipping."""
-        return self.step_along(self.gradient(loss))
-
     def step_along(self, gradient: Sequence[torch.Tensor]) -> float:
         """Descend along a loss's gradient by each parameter; its norm, before clipping."""
         norm = torch.nn.utils.get_total_norm(gradient)
         if self._max_norm > 0:
             factor = torch.clamp(self._max_norm / (norm + 1e-6), max=1.0)
-            gradient = [part * factor for part in gradient]
+            gradient = torch._foreach_mul(list(gradient), factor)
         self._move(gradient)
         return float(norm)
-
-    def descend(self, loss: torch.Tensor) -> None:
-        """Descend a loss without a look at the norm of its gradient."""
-        self.descend_along(self.gradient(loss))
 
     def descend_along(self, gradient: Sequence[torch.Tensor]) -> None:
         """Descend along a loss's gradient without a look at its norm."""
@@ -58,10 +50,6 @@ class Optimiser(Stateful):
             self.step_along(gradient)
         else:
             self._move(gradient)
-
-    def gradient(self, loss: torch.Tensor) -> list[torch.Tensor]:
-        """By each parameter; zeros for one of a user's module that has no part in the loss."""
-        return list(torch.autograd.grad(loss, self._parameters, allow_unused=True, materialize_grads=True))
 
     @torch.no_grad()
     def _move(self, gradient: Sequence[torch.Tensor]) -> None:

@@ -28,17 +28,29 @@ def forward(layers: Sequence[Weights], x: Tensor, activation: str) -> list[Tenso
 
 
 def backward(
-    layers: Sequence[Weights], activations: Sequence[Tensor], by_outputs: Tensor, activation: str
+    layers: Sequence[Weights],
+    activations: Sequence[Tensor],
+    by_outputs: Tensor,
+    activation: str,
+    *,
+    by_columns: bool = False,
 ) -> list[Tensor]:
-    """The gradient by each weight and bias, in their order, from what `forward` gave and that by its outputs."""
+    """The gradient by each weight and bias, in their order, from what `forward` gave and that by its outputs.
+
+    A weight may lie column by column in memory, as an orthogonal start has it; autograd then has the transpose of the
+    gradient as a product, whose last bits are others, and so has this if `by_columns`.
+    """
     gradients: list[Tensor] = []
     above = by_outputs
     for k in range(len(layers) - 1, -1, -1):
-        gradients += [above.sum(0), activations[k].t().mm(above)]
+        weight = layers[k][0]
+        transposed = by_columns and weight.stride() == (1, weight.shape[0])
+        by_weight = above.t().mm(activations[k]).t() if transposed else activations[k].t().mm(above)
+        gradients += [above.sum(0), by_weight]
         if k > 0:
-            above = above.mm(layers[k][0].t())
-            if activation == "relu":
-                above = torch.ops.aten.threshold_backward(above, activations[k], 0)
+            above = above.mm(weight.t())
+            if activation == "relu":  # both in place: memory that is warm is faster
+                torch.ops.aten.threshold_backward.grad_input(above, activations[k], 0, grad_input=above)
             else:
-                above = torch.ops.aten.tanh_backward(above, activations[k])
+                torch.ops.aten.tanh_backward.grad_input(above, activations[k], grad_input=above)
     return gradients[::-1]
