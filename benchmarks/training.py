@@ -198,30 +198,52 @@ def lander_row(what, ours, repetitions):
     print(f"| {what} | {lengths} | {1 / times['ours'][0]:,.0f} | {ratios} |", flush=True)
 
 
-def cheetah(parts, lam):
-    collector = Collector("steadyrl/HalfCheetah-v0")
-    spaces, shape = (collector.observation_space, collector.action_space), {"hidden": (256, 256)}
-    policy, value = GaussianNetwork(*spaces, **shape), ValueNetwork(spaces[0], **shape)
-    actor = NetworkActor(policy, value, NetworkOptions(STILL, STILL, max_grad_norm=0.5))
-    return Ours(
-        PPO(actor, PPOOptions(lam=lam, inner_updates=10, minibatch_size=500 * CHEETAHS // parts)), collector, CHEETAHS
-    )
+@dataclass(frozen=True)
+class Domain:
+    """What PPO is timed on: both have these networks, as many steps and mini-batches, and ten passes."""
+
+    name: str
+    network: type
+    hidden: tuple[int, ...]
+    activation: str
+    episodes: int
+    steps: int
+    """Of an episode; of the lander's, about so many."""
+
+    def ours(self, parts, lam):
+        collector = Collector(f"steadyrl/{self.name}-v0")
+        spaces = (collector.observation_space, collector.action_space)
+        shape = {"hidden": self.hidden, "activation": self.activation}
+        policy, value = self.network(*spaces, **shape), ValueNetwork(spaces[0], **shape)
+        actor = NetworkActor(policy, value, NetworkOptions(STILL, STILL, max_grad_norm=0.5))
+        options = PPOOptions(lam=lam, inner_updates=10, minibatch_size=self.episodes * self.steps // parts)
+        return Ours(PPO(actor, options), collector, self.episodes)
+
+    def theirs(self, parts):
+        options = {"n_steps": self.steps, "batch_size": self.episodes * self.steps // parts, "n_epochs": 10}
+        activation = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}[self.activation]
+        return Theirs(stable_baselines3.PPO, self.name, self.episodes, self.hidden, activation, **options)
 
 
-def cheetah_rows(parts, repetitions):
-    """PPO on HalfCheetah: the time of an iteration as a ratio to Stable-Baselines3's; where ours goes, and theirs."""
-    steps = 500 * CHEETAHS
-    options = {"n_steps": 500, "batch_size": steps // parts, "n_epochs": 10}
-    theirs = Theirs(stable_baselines3.PPO, "HalfCheetah", CHEETAHS, (256, 256), torch.nn.ReLU, **options)
-    ours = {f"ours, lam = {lam:g}": cheetah(parts, lam) for lam in (0.0, 1.0)}
+PPO_DOMAINS = (
+    Domain("LunarLander", CategoricalNetwork, (64, 64), "tanh", LANDERS, 90),
+    Domain("HalfCheetah", GaussianNetwork, (256, 256), "relu", CHEETAHS, 500),
+)
+
+
+def ppo_rows(domain, parts, repetitions):
+    """PPO: the time of a step as a ratio to Stable-Baselines3's; where an iteration of ours goes, and of theirs."""
+    theirs = domain.theirs(parts)
+    ours = {f"ours, lam = {lam:g}": domain.ours(parts, lam) for lam in (0.0, 1.0)}
     works = {name: one.iteration for name, one in ours.items()} | {"theirs": lambda: theirs.iterations(1)}
-    times = best(works, repetitions)
+    found = best(works, repetitions)
     shown = theirs.shares(max(2, repetitions // 3))
+    steps = domain.episodes * domain.steps
     for name, one in ours.items():
-        ratio, update = times["theirs"][0] / times[name][0], times[name][0] * steps
+        ratio, update = found["theirs"][0] / found[name][0], found[name][0] * steps
         shares = one.shares(max(2, repetitions // 3))
         print(f"| {parts} | {name} | {ratio:.2f} | {update:.2f} s | {percent(shares)} |", flush=True)
-    print(f"| {parts} | Stable-Baselines3 | 1 | {times['theirs'][0] * steps:.2f} s | {shown} |", flush=True)
+    print(f"| {parts} | Stable-Baselines3 | 1 | {found['theirs'][0] * steps:.2f} s | {shown} |", flush=True)
 
 
 def percent(shares):
@@ -247,11 +269,15 @@ def main():
     for what, ours in landers.items():
         print(f"| {what} | {percent(ours.shares(repetitions))} |", flush=True)
     print("| target | at least 60% | | | | |")
-    print("\n## HalfCheetah, PPO: 12 episodes of 500 steps, 2 x 256, 10 passes; times as fast as Stable-Baselines3\n")
-    print(f"| mini-batches | | ratio | an iteration | {' | '.join(SHARES)} |\n|---|---|---|---|---|---|---|---|---|")
-    for parts in (1, 30):
-        cheetah_rows(parts, max(3, repetitions // 2))
-    print("| target | | 1 | | | | | | |")
+    for domain in PPO_DOMAINS:
+        shape = f"{domain.episodes} episodes of {domain.steps} steps, hidden layers {domain.hidden}, 10 passes"
+        print(f"\n## {domain.name}, PPO: {shape}; times as fast as Stable-Baselines3\n")
+        print(
+            f"| mini-batches | | ratio | an iteration | {' | '.join(SHARES)} |\n|---|---|---|---|---|---|---|---|---|"
+        )
+        for parts in (1, 30 if domain.name == "HalfCheetah" else 10):
+            ppo_rows(domain, parts, max(3, repetitions // 2))
+        print("| target | | 1 | | | | | | |")
 
 
 if __name__ == "__main__":

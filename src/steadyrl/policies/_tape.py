@@ -65,8 +65,8 @@ Tape = AutogradTape | LayersTape
 
 def tape_of(policy: NetworkPolicy) -> Tape:
     """The quickest one that a policy has."""
-    plain = isinstance(policy, PlainNetwork) and type(policy) in (CategoricalNetwork, GaussianNetwork)
-    if plain and isinstance(policy.features, Features):
+    subclass = type(policy) not in (CategoricalNetwork, GaussianNetwork)  # which may have a forward pass of its own
+    if isinstance(policy, PlainNetwork) and isinstance(policy.features, Features) and not subclass:
         weights = policy.layers.weights()
         own = [*policy.head.parameters(), *(one for pair in weights or () for one in pair)]
         trained = [one for one in policy.parameters() if one.requires_grad]
