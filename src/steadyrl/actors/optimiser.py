@@ -44,6 +44,11 @@ class Optimiser(Stateful):
         self._move(gradient)
         return float(norm)
 
+    def descend(self, loss: torch.Tensor) -> None:
+        """Descend a loss by autograd's gradient, without a look at its norm."""
+        gradient = torch.autograd.grad(loss, self._parameters, allow_unused=True, materialize_grads=True)
+        self.descend_along(gradient)
+
     def descend_along(self, gradient: Sequence[torch.Tensor]) -> None:
         """Descend along a loss's gradient without a look at its norm."""
         if self._max_norm > 0:
