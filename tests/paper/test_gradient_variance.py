@@ -155,8 +155,8 @@ def test_an_experiment_stopped_anywhere_ends_the_same(tmp_path):
     assert len(rows.read(EXPERIMENT, cases, tmp_path / "parts")) == 5  # of six, the last was cut off
     for _ in range(2):
         rows.finish(EXPERIMENT, cases, tmp_path / "parts", rows.in_processes(1))
-    assert sum(line.startswith("{") for line in path.read_text().splitlines()) == 5 + 31 + 1  # one was cut off
-    assert len(rows.read(EXPERIMENT, cases, tmp_path / "whole")) == 36
+    assert sum(line.startswith("{") for line in path.read_text().splitlines()) == 5 + 41 + 1  # one was cut off
+    assert len(rows.read(EXPERIMENT, cases, tmp_path / "whole")) == 46  # five measures have two readings
     assert rows.read(EXPERIMENT, cases, tmp_path / "whole") == rows.read(EXPERIMENT, cases, tmp_path / "parts")
     for name in ("whole", "parts"):
         own = rows.read(EXPERIMENT, cases, tmp_path / name)
