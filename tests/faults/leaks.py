@@ -1,5 +1,6 @@
 """Environments that leave by the back door, as `tests.faults.leaks:Leaky-v0`."""
 
+import asyncio
 import itertools
 import os
 import sys
@@ -11,12 +12,33 @@ from tests.runs.envs import Walk
 MADE = itertools.count(1)
 
 
+class MuteError(Exception):
+    """Cannot say what is wrong."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+RAISED = {
+    "GeneratorExit": GeneratorExit(),
+    "cancelled": asyncio.CancelledError(),
+    "BaseException": BaseException("strange"),
+    "group": BaseExceptionGroup("both", [KeyboardInterrupt(), ValueError()]),
+    "no words": ValueError(),
+    "mute": MuteError(),
+    "endless words": ValueError("la " * 10**6),
+}
+"""What is raised, by name."""
+
+
 class Leaky(Walk):
     """In step 4 of its third episode, or when it is closed or made again, it does what `how` says."""
 
     def __init__(self, how="nothing", made=10**9):
         super().__init__()
         self.how = how
+        if how == "chdir at once":
+            os.chdir("/")
         if next(MADE) > made:
             raise ValueError("no words")
 
@@ -27,14 +49,14 @@ class Leaky(Walk):
                 sys.exit(0)
             elif self.how == "os._exit":
                 os._exit(0)
-            elif self.how == "GeneratorExit":
-                raise GeneratorExit
-            elif self.how == "no words":
-                raise ValueError
+            elif self.how in RAISED:
+                raise RAISED[self.how]
             elif self.how == "chdir":
                 os.chdir("/")
             elif self.how == "files":
                 os.closerange(3, 200)
+            elif self.how == "number":
+                rest[0] = 10**400
         return *rest, {"risk_averse": "yes"} if self.how == "info" else info
 
     def close(self):

@@ -14,7 +14,7 @@ from typing import Any, Final
 from steadyrl import __version__
 from steadyrl.cli.parser import Parser
 from steadyrl.cli.train import plain_warnings
-from steadyrl.ground.errors import BAD_INPUT, FAILED, Interrupted, RunError
+from steadyrl.ground.errors import BAD_INPUT, FAILED, Interrupted, RunError, described
 from steadyrl.ground.files import from_here, printable
 
 COMMANDS: Final = {
@@ -127,7 +127,7 @@ def _explain(error: BaseException) -> int:
     if isinstance(error, RunError):
         return _fail(str(error), error.exit_code)
     if isinstance(error, SystemExit | GeneratorExit):  # of an environment or a package: nothing was finished
-        return _fail(f"{type(error).__name__}: {error} was raised by code that must not end the process", FAILED)
+        return _fail(f"{described(error)} was raised by code that must not end the process", FAILED)
     if isinstance(error, OSError):
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     return _fail("not enough memory for this: ask for less" if isinstance(error, MemoryError) else str(error))

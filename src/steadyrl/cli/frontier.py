@@ -65,7 +65,7 @@ def _make(
     **texts: Any,
 ) -> None:
     from steadyrl.frontiers import frontier
-    from steadyrl.ground.files import printable
+    from steadyrl.ground.files import from_here, printable
 
     at_least_one(seeds=seeds, episodes=episodes, workers=workers)
     share = give_up.replace("%%", "%")
@@ -87,8 +87,9 @@ def _make(
         mark = "  (knee)" if point is result.knee else ""
         numbers = f"mean {point.mean.value:.4g}, variability {point.variability.value:.4g}, CVaR {point.cvar.value:.4g}"
         sys.stdout.write(f"{name}: {numbers}{mark}\n")
-    sys.stdout.write(f"written: {printable(str(result.folder / 'frontier.html'))}\n")
-    sys.stdout.write(f"take one: steadyrl frontier pick {shlex.quote(str(result.folder))} --give-up {share}\n")
+    folder = from_here(str(result.folder))
+    sys.stdout.write(f"written: {printable(folder)}/frontier.html\n")
+    sys.stdout.write(f"take one: steadyrl frontier pick {shlex.quote(folder)} --give-up {share}\n")
 
 
 def _pick(*, made: Path, give_up: str | None, to: Path | None) -> None:

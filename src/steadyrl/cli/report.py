@@ -28,11 +28,12 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
 
     from steadyrl.cli.train import check_import, plain_warnings
     from steadyrl.envs._checks import check_count
-    from steadyrl.ground.files import printable
+    from steadyrl.ground.files import from_here, printable
     from steadyrl.paper.studies import claims_of, remark_on
     from steadyrl.report.study import affordable_episodes, write
     from steadyrl.studies.results import read
 
+    study = study.absolute()  # an environment may change the working directory
     if evaluate is not None:
         check_count("evaluate", evaluate, least=0)
     _refuse_gradients(study)
@@ -58,7 +59,7 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
         )
     counts = ", ".join(f"{n} {status}" for status, n in results.counts().items())
     sys.stdout.write(f"{printable(results.name)}: {len(results.runs)} runs ({counts}), {len(results.cells)} cells\n")
-    sys.stdout.writelines(f"written: {path}\n" for path in paths)
+    sys.stdout.writelines(f"written: {from_here(str(path))}\n" for path in paths)
 
 
 def _refuse_gradients(study: Path) -> None:

@@ -72,6 +72,7 @@ def study(
     name = path.name.removesuffix(".toml")
     if out is None and not NAME.fullmatch(name):
         raise ValueError(f"study = {file!r}: its name makes no folder's name: give --out")
+    folder = (out or Path("out") / name).absolute()  # an environment may change the working directory
     at_least_one(workers=workers, seeds=seeds, updates=updates)
     changes = {"seeds": seeds, "updates": updates, "estimators": estimators}
     placement = {"engine": None if engine == "local" else engine, "address": address, "allow-import": allow_import}
@@ -88,7 +89,6 @@ def study(
     for config in grid.configs:
         check_import(config.env, file, allow_import=allow_import)
         check_import(config.policy, file, allow_import=allow_import, field="policy")
-    folder = out or Path("out") / name
     run_study(grid, folder, workers, quiet=quiet, engine=engine, address=address)
 
 
@@ -111,6 +111,7 @@ def command_line(command: str, study: str, *, budget: str, **options: Any) -> st
 def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **placement: Any) -> None:
     """Finish the study's runs, and say how they ended."""
     from steadyrl.ground.errors import RunFailedError
+    from steadyrl.ground.files import from_here
     from steadyrl.studies.board import Board
     from steadyrl.studies.engines import run
 
@@ -122,7 +123,7 @@ def run_study(study: "Study", out: Path, workers: int | None, *, quiet: bool, **
         raise RunFailedError(f"{len(failures)} of {len(study.configs)} runs failed; {path}: {reason}")
     diverged = board.count("diverged")
     remark = f", {diverged} of them diverged" if diverged else ""
-    sys.stdout.write(f"finished: {out} ({len(study.configs)} runs{remark})\n")
+    sys.stdout.write(f"finished: {from_here(str(out))} ({len(study.configs)} runs{remark})\n")
 
 
 def warn_plainly() -> None:

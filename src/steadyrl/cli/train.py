@@ -103,6 +103,7 @@ def train(
     from steadyrl.runs.checks import config_from
     from steadyrl.runs.run import folder_of, train
 
+    here = Path.cwd()  # an environment may change it
     worker_options = options_of(WorkerOptions)
     worker_texts = {name: texts.pop(name) for name in worker_options}
     fields = toml.read_file(config) if config is not None else {}
@@ -113,7 +114,7 @@ def train(
     if texts.get("policy") is None:
         check_import(fields.get("policy"), str(config), allow_import=allow_import, field="policy")
     run_config = config_from(with_env_defaults(fields | run_fields(texts)))
-    path = None if give_up is not None and out is None else folder_of(run_config, out)
+    path = None if give_up is not None and out is None else here / folder_of(run_config, out)
     was_done = path is not None and not fresh and (path / "done.json").exists()
     arguments = {name: _read(worker_options[name], text) for name, text in worker_texts.items() if text is not None}
     problems = [

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from steadyrl.cli.parser import Parser
+from steadyrl.ground.files import from_here
 
 POLICIES = ("random",)
 """Of an environment."""
@@ -61,12 +62,14 @@ def watch(
     for name, value in (("episodes", episodes), ("frames", frames), ("fps", 1 if fps is None else fps)):
         check_count(name, value)
     check_count("seed", seed, least=0)
+    here = Path.cwd()  # an environment may change it
+    out = None if out is None else here / out
     is_run = (Path(env) / "run.json").is_file() or _is_shipped(env)
     choices = OF_A_RUN if is_run else POLICIES
     check_choice("policy", policy or choices[0], choices)
     run = _run(Path(env), allow_import, policy or choices[0]) if is_run else None
     name = env if run is None else run.config.env
-    path = out or Path(
+    path = out or here / Path(
         (name if run is None else run.folder.name).replace(":", "/").rsplit("/", maxsplit=1)[-1] + ".gif"
     )
     _video.check_path(path)
@@ -81,7 +84,7 @@ def watch(
         _video.write_video(path, film, fps or int(environment.metadata.get("render_fps", 20)))
     finally:
         close(environment)
-    _say(f"written: {path} ({len(film)} pictures)")
+    _say(f"written: {from_here(str(path))} ({len(film)} pictures)")
     if run is not None:
         _draw_map(run, path.with_suffix(".png"))
 
@@ -152,7 +155,7 @@ def _draw_map(run: Any, path: Path) -> None:
     batch = collect(run.policy, run.make_env, MAP_EPISODES, seed=0)
     visits = np.bincount(batch.observations[batch.mask], minlength=maze.n_states).astype(np.float64)
     save_figure(policy_map(maze, run.policy.probabilities(), visits, str(run.folder)), path, dpi=120)
-    _say(f"written: {path} (where it goes, over {MAP_EPISODES} episodes)")
+    _say(f"written: {from_here(str(path))} (where it goes, over {MAP_EPISODES} episodes)")
 
 
 def _play(env: Any, camera: Any, act: Act, title: str, place: tuple[int, int, int]) -> Iterator[Any]:

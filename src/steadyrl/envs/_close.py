@@ -5,12 +5,14 @@ from typing import Any
 
 import gymnasium as gym
 
-from steadyrl.ground.errors import BREAKDOWNS
+from steadyrl.ground.errors import described
 
 
 def close(env: gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any]) -> None:
     """Close an environment. If that fails, what it has played stays played; it is said, and no more."""
     try:
         env.close()
-    except BREAKDOWNS as error:
-        warnings.warn(f"{env}: close raised {type(error).__name__}: {error}", stacklevel=2)
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:
+        warnings.warn(f"{env}: close raised {described(error)}", stacklevel=2)

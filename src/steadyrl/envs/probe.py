@@ -23,7 +23,7 @@ from steadyrl.envs._probe_checks import (
     check_spaces,
     check_step,
 )
-from steadyrl.ground.errors import BREAKDOWNS
+from steadyrl.ground.errors import described
 
 __all__ = ["BrokenEnvironmentError", "probe"]
 
@@ -156,8 +156,10 @@ def _play(env: gym.Env[Any, Any], episode: int, max_steps: int, seed: int) -> Ep
 def _call(place: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
-    except BREAKDOWNS as error:
-        raise BrokenEnvironmentError(f"{place}: raised {type(error).__name__}: {error}") from error
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:
+        raise BrokenEnvironmentError(f"{place}: raised {described(error)}") from error
 
 
 def _difference(first: Episode, replay: Episode) -> str | None:

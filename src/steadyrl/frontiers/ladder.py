@@ -60,9 +60,10 @@ def frontier(
         command: How to do it again from a shell.
         fields: Fields of the runs, such as measure="cvar_deviation", algorithm="ppo", updates=500.
     """
+    here = Path.cwd()  # an environment may change it
     share = share_of(give_up)
     study = ladder_study(env, fields, ladder=ladder, seeds=seeds, budget=budget, command=command)
-    folder = Path(out) if out is not None else Path("out") / _folder_name(study)
+    folder = here / (out if out is not None else Path("out") / _folder_name(study))
     board = engines.run(study, folder, workers=workers, board=Board(quiet))
     failures = board.failures()
     if len(failures) == len(study.configs):

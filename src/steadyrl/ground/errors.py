@@ -7,8 +7,18 @@ FAILED: Final = 1
 BAD_INPUT: Final = 2
 DISK: Final = 3
 CORRUPT: Final = 4
-BREAKDOWNS: Final = (Exception, SystemExit, GeneratorExit)
-"""What an environment or other code that is not ours may raise; a KeyboardInterrupt is its user's."""
+LONGEST: Final = 500
+"""Characters of what other code says of its failure."""
+
+
+def described(error: BaseException) -> str:
+    """The kind of what other code has raised, and its words, if it has any: one line that ends."""
+    try:
+        words = " ".join(str(error).split())
+    except Exception:  # it cannot even say what is wrong
+        words = ""
+    words = words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 class RunError(Exception):

@@ -14,7 +14,7 @@ from gymnasium.vector import VectorEnv
 from steadyrl.envs._close import close
 from steadyrl.envs.codecs import ActionCodec, ObservationCodec
 from steadyrl.envs.time_limit import time_limit
-from steadyrl.ground.errors import BREAKDOWNS
+from steadyrl.ground.errors import described
 from steadyrl.policies import Policy, TabularSoftmax
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.episodes import play_part
@@ -210,8 +210,10 @@ class Collector:
     def _make_again(self) -> Made:
         try:
             return self._make()
-        except BREAKDOWNS as error:
-            raise EpisodeError(f"a new environment: raised {type(error).__name__}: {error}") from error
+        except KeyboardInterrupt:  # the user's
+            raise
+        except BaseException as error:
+            raise EpisodeError(f"a new environment: raised {described(error)}") from error
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl.ground import streams
-from steadyrl.ground.errors import BREAKDOWNS
+from steadyrl.ground.errors import described
 from steadyrl.ground.shapes import Array, BoolArray, Float
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
@@ -143,11 +143,13 @@ def _begin(record: _Record, stepper: Stepper, slot: int, episode: int, seed: int
     """The first observation of an episode; if the environment raises, say in which one."""
     try:
         return stepper.reset(slot, seed)
-    except BREAKDOWNS as error:
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:
         record.check_finite()
-        reason = f"{type(error).__name__}: {error}"
-        number = record.first + episode
-        raise EpisodeError(f"episode {number}, reset(seed={seed}): the environment raised {reason}") from error
+        place = f"episode {record.first + episode}, reset(seed={seed})"
+        reason = str(error) if isinstance(error, EpisodeError) else f"the environment raised {described(error)}"
+        raise EpisodeError(f"{place}: {reason}") from error
 
 
 def _step(
@@ -161,7 +163,9 @@ def _step(
         episode = int(episodes[error.index])
         place = f"episode {record.first + episode}, step {int(record.lengths[episode])}"
         raise EpisodeError(f"{place}: the environment raised {error}") from error.__cause__
-    except Exception as error:  # of a vector environment, which does not say in which of them
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:  # of a vector environment, which does not say in which of them
         record.check_finite()
         numbers = ", ".join(str(record.first + k) for k in episodes.tolist())
-        raise EpisodeError(f"one of episodes {numbers}: {type(error).__name__}: {error}") from error
+        raise EpisodeError(f"one of episodes {numbers}: {described(error)}") from error

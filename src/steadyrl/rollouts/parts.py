@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from steadyrl.ground.option import shown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.stepper import EpisodeError, LastInfo
@@ -44,7 +45,7 @@ def join(parts: Sequence[Part]) -> Batch:
 def _risk_averse(column: NDArray[Any]) -> Float[Array, " n"]:
     """The environment's own reading, which must be a number."""
     if column.dtype.kind not in "biuf":
-        raise EpisodeError(f"episode 0: info['risk_averse'] = {column[0]!r}: must be a number from 0 to 1")
+        raise EpisodeError(f"episode 0: info['risk_averse'] = {shown(column[0])}: must be a number from 0 to 1")
     return column.astype(np.float64)
 
 
@@ -55,8 +56,8 @@ def columns(finals: Sequence[LastInfo]) -> dict[str, NDArray[Any]]:
 
 
 def plain(final: LastInfo) -> LastInfo:
-    """The words, truths and numbers of an episode's last info."""
-    return {name: value for name, value in final.items() if isinstance(value, PLAIN)}
+    """The words, truths and numbers of an episode's last info, with keys that are text."""
+    return {str(name): value for name, value in final.items() if isinstance(value, PLAIN)}
 
 
 def _of_one(part: Part) -> dict[str, NDArray[Any]]:

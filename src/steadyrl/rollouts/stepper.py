@@ -9,11 +9,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from steadyrl.envs._close import close
-from steadyrl.ground.errors import BREAKDOWNS
+from steadyrl.ground.errors import described
 from steadyrl.ground.shapes import Array, BoolArray
 
-LastInfo = Mapping[str, Any]
-"""The last step's info."""
+LastInfo = Mapping[Any, Any]
+"""The last step's info, whose keys an environment may choose as it likes."""
 
 
 class Stepped(NamedTuple):
@@ -55,7 +55,7 @@ class SlotError(Exception):
     """The environment of one of the stepped slots broke down; `index` says which of those given."""
 
     def __init__(self, index: int, cause: BaseException) -> None:
-        super().__init__(f"{type(cause).__name__}: {cause}")
+        super().__init__(described(cause))
         self.index = index
 
 
@@ -87,7 +87,9 @@ class GymnasiumStepper:
             try:
                 observation, reward, terminated, truncated, info = self.envs[slot].step(action)
                 results.append((self._checked(observation), float(reward), bool(terminated), bool(truncated), info))
-            except BREAKDOWNS as error:
+            except KeyboardInterrupt:  # the user's
+                raise
+            except BaseException as error:
                 raise SlotError(k, error) from error
         observations, rewards, terminations, truncations, _ = zip(*results, strict=True)
         return Stepped(
@@ -105,6 +107,8 @@ class GymnasiumStepper:
 
     def _checked(self, observation: Any) -> NDArray[Any]:
         array = np.asarray(observation)
+        if array.dtype.kind == "O":  # numbers that no array holds as they are
+            array = array.astype(self.observation_space.dtype)
         if array.shape != self._shape:
             raise ValueError(f"observation of shape {array.shape}, but the observation space has shape {self._shape}")
         return array

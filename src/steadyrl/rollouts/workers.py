@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from steadyrl.ground import cluster
+from steadyrl.ground.errors import described
 from steadyrl.ground.option import check, option
 from steadyrl.ground.processes import Died, Raised
 from steadyrl.policies import Policy
@@ -169,7 +170,7 @@ class _Ahead:
             raise EpisodeError(f"{failure.error} (in each of {ATTEMPTS} attempts)") from failure.error
         reason = silence or "its worker process died"
         if isinstance(failure, Raised):
-            reason = f"{type(failure.error).__name__}: {failure.error}"
+            reason = described(failure.error)
         raise EpisodeError(f"episode {task.first}: {reason} (in each of {ATTEMPTS} attempts)")
 
 

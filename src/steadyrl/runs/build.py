@@ -20,7 +20,7 @@ from steadyrl.envs.probe import probe
 from steadyrl.envs.return_so_far import SoFarOptions, WithReturnSoFar
 from steadyrl.envs.time_limit import time_limit
 from steadyrl.ground import cluster
-from steadyrl.ground.errors import BREAKDOWNS, BadInputError
+from steadyrl.ground.errors import BadInputError, described
 from steadyrl.policies import RandomPolicy
 from steadyrl.rollouts import Collector, EpisodeError
 from steadyrl.rollouts.collector import vector_time_limit
@@ -66,7 +66,9 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
             kind = "network"
         name = fields.get("algorithm", "reinforce" if kind == "table" else "ppo")
         algorithm = algorithms.get(name)
-    except BREAKDOWNS:
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException:
         return dict(fields)
     chosen = {**fields, "algorithm": name}
     longest = fields.get("limit", limit)
@@ -141,8 +143,12 @@ def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | No
         return Collector(
             make, backend=config.backend, limit=config.limit, **dataclasses.asdict(workers or WorkerOptions())
         )
-    except BREAKDOWNS as error:
-        message = str(error) if isinstance(error, Exception) else f"raised {type(error).__name__}: {error}"
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:
+        description = described(error)
+        words = description.partition(": ")[2]
+        message = words if words and isinstance(error, Exception) else f"raised {description}"
         if isinstance(error, gym.error.NameNotFound) and ":" not in config.env and "Did you mean" not in message:
             message += f" One of your own: MODULE:{config.env} imports the module that registers it first."
         raise BadInputError(f"env = {config.env}: {message}") from error

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from steadyrl.algorithms import Algorithm
-from steadyrl.ground.errors import RunFailedError
+from steadyrl.ground.errors import RunFailedError, described
 from steadyrl.policies import Policy
 from steadyrl.runs.config import RunConfig
 from steadyrl.runs.record import Record
@@ -84,8 +84,11 @@ class Callbacks:
             progress = Progress(record.config, record.path, record.update, self.learner.policy, row, record)
             try:
                 answers.append((name, getattr(callback, method)(progress)))
-            except Exception as error:
-                raise self._failed(name, f"raised {type(error).__name__} in {method}: {error}") from error
+            except KeyboardInterrupt:  # the user's
+                raise
+            except BaseException as error:
+                kind, _, words = described(error).partition(": ")
+                raise self._failed(name, f"raised {kind} in {method}: {words}") from error
         return answers
 
     def _failed(self, name: str, reason: str) -> RunFailedError:

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from steadyrl.policies import Policy
 from steadyrl.rollouts import Batch, Collector
 from steadyrl.rollouts.returns import discounted_returns
 from steadyrl.runs.config import RunConfig
+from steadyrl.runs.metrics import APART, COUNTERS
 
 AT_ONCE: Final = 250
 """Episodes collected together: part of what an evaluation is, for an episode's seed depends on it."""
@@ -25,6 +27,8 @@ AFTERWARDS: Final = 1
 
 EVALUATION: Final = "evaluation."
 """What the names of an evaluation's numbers in the metrics begin with."""
+INFO: Final = "info."
+"""What the names of an environment's own numbers begin with that would have the name of another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +93,29 @@ def rate(readings: Float[Array, " n"]) -> float | None:
     return None if math.isnan(mean) else mean
 
 
-def readings(batch: Batch) -> dict[str, float]:
-    """What the environment said of a batch's episodes, averaged; of words, the share of each."""
+def readings(batch: Batch, taken: Collection[str] = ()) -> dict[str, float]:
+    """What the environment said of a batch's episodes, averaged; of words, the share of each.
+
+    Where its name is `taken`, by what the learner logs, or by a counter, it is info.NAME.
+    """
     averages = {"undiscounted_return": float(batch.rewards.sum(axis=1).mean()), "length": batch.steps / batch.n}
     risk_averse = rate(batch.risk_averse)
     if risk_averse is not None:
         averages["risk_averse"] = risk_averse
-    for name, column in batch.outcomes.items():
+    ours = {*COUNTERS, *averages, "risk_averse", *taken}
+    for key, column in batch.outcomes.items():
+        name = _text(key)
+        name = f"{INFO}{name}" if name in ours or name.startswith(APART) else name
         if column.dtype.kind == "U":
-            averages |= {f"{name}.{word}": count / batch.n for word, count in sorted(Counter(column.tolist()).items())}
+            averages |= {
+                f"{name}.{_text(word)}": count / batch.n for word, count in sorted(Counter(column.tolist()).items())
+            }
         elif column.dtype.kind in "biuf" and column.ndim == 1:
-            averages[name] = float(column.mean())
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is null
+                averages[name] = float(column.mean())
     return averages
+
+
+def _text(word: Any) -> str:
+    """A key or a word of an info as text that can be written: of half a character, its escape."""
+    return str(word) if str(word).isascii() else str(word).encode(errors="backslashreplace").decode()

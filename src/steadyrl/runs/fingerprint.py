@@ -18,7 +18,6 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 
 from steadyrl.envs._close import close
 from steadyrl.envs.risky import layers
-from steadyrl.ground.errors import BREAKDOWNS
 from steadyrl.rollouts.vector import environments_of
 from steadyrl.runs.build import MakeEnv
 from steadyrl.runs.config import RunConfig
@@ -34,7 +33,9 @@ def fingerprint(config: RunConfig, make: MakeEnv) -> Fingerprint:
         return {}
     try:
         env: Any = make()
-    except BREAKDOWNS:  # whoever needs the environment will say what is wrong with it
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException:  # whoever needs the environment will say what is wrong with it
         return {}
     try:
         parts: list[Any] = [type(layer) for layer in _layers(env)]

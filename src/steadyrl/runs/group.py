@@ -81,10 +81,10 @@ class Single:
         evaluates = config.evaluate_every > 0 and record.update % config.evaluate_every == 0 and not record.diverged
         record.logs |= evaluates
         if record.logs:
-            row |= readings(batch) | (self._evaluate() if evaluates else {})
+            row |= readings(batch, row) | (self._evaluate() if evaluates else {})
         of_callbacks = self.callbacks.updated(row)
         if record.over and not record.logs:  # a callback has ended it
-            row |= readings(batch)
+            row |= readings(batch, row)
             record.logs = True
         if record.logs:
             row |= of_callbacks
@@ -161,6 +161,7 @@ def first_row(config: RunConfig, collector: Collector) -> dict[str, float]:
     try:
         batch = collector.collect(learner.policy, config.n, config.seed, 0)
         with np.errstate(all="ignore"):
-            return learner.update(batch, 0) | readings(batch)
+            row = learner.update(batch, 0)
+        return row | readings(batch, row)
     except (EpisodeError, ValueError, OverflowError):  # the run itself will say so, and where
         return {}

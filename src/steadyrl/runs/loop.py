@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
-from steadyrl.ground.errors import Interrupted, RunFailedError
+from steadyrl.ground.errors import Interrupted, RunFailedError, described
 from steadyrl.runs.group import Group
 from steadyrl.runs.record import Record
 from steadyrl.runs.signals import Stop
@@ -119,7 +119,9 @@ def _out_of_memory_is_said(group: Group) -> Iterator[None]:
     except MemoryError as error:
         prefix = f"update {group.records[0].update + 1}: " if group.records else ""
         raise RunFailedError(f"{prefix}out of memory: use fewer episodes (n)") from error
-    except (SystemExit, GeneratorExit) as error:  # a run that is not finished must not end as if it were
-        call = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else type(error).__name__
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a run that is not finished must not end as if it were
+        call = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else described(error)
         prefix = f"update {group.records[0].update}: " if group.records else ""
         raise RunFailedError(f"{prefix}{call} was called, by a callback or a package: it must not end a run") from error

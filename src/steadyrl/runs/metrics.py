@@ -4,16 +4,26 @@ import hashlib
 import json
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from steadyrl.ground.errors import CorruptError
 from steadyrl.ground.files import on_disk, sha256_of
 from steadyrl.runs.checkpoint import Checkpoint
 
 NAME = "metrics.jsonl"
+COUNTERS: Final = ("update", "episodes", "steps")
+"""What every row has."""
+MOST_NAMES: Final = 500
+"""Of different metrics of a run, all in all."""
+MOST_OF_INFO: Final = 400
+"""Of them, those that an environment may fill with words of its own: one that differs by episode would have no end."""
+LONGEST_NAME: Final = 200
+APART: Final = ("evaluation.", "own.", "info.")
+"""What names begin with that have a dot and are no words, of which each has its share."""
 
 
 class Metrics:
@@ -27,11 +37,18 @@ class Metrics:
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
             self._file = os.open(self.path, flags, 0o644)
             os.ftruncate(self._file, keep)
-            self._digest = hashlib.sha256(self.path.read_bytes())
+            self._digest = hashlib.sha256()
+            self._names: set[str] = set()
+            with self.path.open("rb") as lines:
+                for line in lines:
+                    self._digest.update(line)
+                    self._names.update(json.loads(line))
+        self._left_out = False
 
     def append(self, row: Mapping[str, float | None]) -> None:
         """Add a line; what is not finite becomes null."""
-        plain = {name: x if x is None or math.isfinite(x) else None for name, x in row.items()}
+        self._take_names(row)
+        plain = {name: x if x is None or math.isfinite(x) else None for name, x in row.items() if name in self._names}
         line = json.dumps(plain).encode() + b"\n"
         with on_disk(self.path):
             written = 0
@@ -39,6 +56,18 @@ class Metrics:
                 written += os.write(self._file, line[written:])
         self._digest.update(line)
         self.bytes += len(line)
+
+    def _take_names(self, row: Mapping[str, float | None]) -> None:
+        """Take new names, as long as there are not too many; those that follow are left out."""
+        for name in [name for name in row if name not in self._names]:
+            most = MOST_NAMES if name.startswith(APART) else MOST_OF_INFO
+            if len(self._names) < most and len(name) <= LONGEST_NAME:
+                self._names.add(name)
+            elif not self._left_out:
+                self._left_out = True
+                reason = f"more than {most} different names, or one of more than {LONGEST_NAME} characters"
+                cure = "does a word in the environment's info differ by episode?"
+                warnings.warn(f"{self.path}: {name[:40]!r} and others are left out: {reason}: {cure}", stacklevel=2)
 
     def sync(self) -> str:
         """Have the lines so far safe on the disk; their SHA-256."""

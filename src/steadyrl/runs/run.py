@@ -166,10 +166,10 @@ def train(
             the risk-neutral policy, which is trained first, in a run of its own beside this one.
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
+    working_folder = Path.cwd()  # an environment may change it
     env = _not_made(env)
     config = _whole_config(env, config, fields)
     check_arguments(env, config, hours, callbacks)
-    working_folder = Path.cwd()  # an environment may change it
     out = None if out is None else working_folder / out
     tracked = trackers.chosen(track)
     make = env if callable(env) else maker(config)

@@ -15,6 +15,7 @@ from steadyrl.ground.option import is_plain, shown
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.runs.checks import field_problems, known_options
 from steadyrl.runs.config import RunConfig
+from steadyrl.runs.metrics import APART, COUNTERS, MOST_NAMES
 from steadyrl.runs.metrics import NAME as METRICS
 from steadyrl.studies.attempts import failure
 
@@ -22,20 +23,14 @@ LAST: Final = 10
 """Final numbers are averages over the last 1/10 of a run's updates."""
 WINDOW: Final = 5
 """Logged rows over which a rate is averaged before one asks whether it stays high."""
-COUNTERS: Final = ("update", "episodes", "steps")
-"""What every logged row has."""
 NEEDED: Final = ("env", "algorithm", "measure", "seed", "updates")
 """What every config has had in all versions."""
 LONGEST: Final = 200
 """Characters of a value that is shown as it is."""
 MOST_BYTES: Final = 2**30
 """Of the metrics of a run that a report reads."""
-MOST_NAMES: Final = 500
-"""Of different metrics of a run."""
 LARGEST: Final = 1e150
 """A number beyond which squares are no floats, and figures have no axes."""
-APART: Final = ("evaluation.", "own.")
-"""Dotted names that are no shares of one whole."""
 
 
 @dataclass(frozen=True, eq=False)

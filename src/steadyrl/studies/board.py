@@ -15,7 +15,8 @@ from steadyrl.runs.together import Ending
 EVERY: Final = 10.0
 """Seconds from one line to the next."""
 TAIL: Final = 4096
-"""Bytes that hold the last line of any metrics."""
+LONG_TAIL: Final = 2**18
+"""Bytes that hold the last line of most metrics, and of any."""
 
 
 class Board:
@@ -109,9 +110,12 @@ def _update(path: Path) -> int:
     """How far an unfinished run is, by its metrics; 0 if it has not begun."""
     try:
         with (path / METRICS).open("rb") as file:
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - TAIL))
-            lines = file.read().split(b"\n")
+            size = file.seek(0, 2)
+            for tail in (TAIL, LONG_TAIL):
+                file.seek(max(0, size - tail))
+                lines = file.read().split(b"\n")
+                if len(lines) > 2 or tail >= size:  # the last line is there from its beginning
+                    break
         return int(json.loads(lines[-2])["update"])
     except (OSError, ValueError, IndexError, KeyError, TypeError):
         return 0

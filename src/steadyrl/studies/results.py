@@ -19,7 +19,8 @@ from steadyrl.ground.errors import BadInputError, CorruptError
 from steadyrl.ground.files import json_object
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.ground.tables import frame, html_table
-from steadyrl.studies._run_result import COUNTERS, RunResult, read_run
+from steadyrl.runs.metrics import COUNTERS
+from steadyrl.studies._run_result import RunResult, read_run
 from steadyrl.studies.study import FORMAT, check_folder
 
 __all__ = ["Cell", "RunResult", "StudyResults", "of_runs", "read"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from steadyrl.ground.errors import BREAKDOWNS, Interrupted, LockedError, RunError
+from steadyrl.ground.errors import Interrupted, LockedError, RunError, described
 from steadyrl.ground.processes import Died
 from steadyrl.runs import folder
 from steadyrl.runs.config import RunConfig
@@ -126,8 +126,10 @@ def _alone(config: RunConfig, path: Path) -> Ending:
         return Ending(train(config=config, out=path, view=Quiet()).status)
     except LockedError as error:
         return Ending("busy", str(error))
-    except BREAKDOWNS as error:  # whatever an environment of a user's raises, the other runs continue
-        return Ending("failed", str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}")
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:  # whatever an environment of a user's raises, the other runs continue
+        return Ending("failed", str(error) if isinstance(error, RunError) else described(error))
 
 
 def _was_finished(path: Path, board: Board) -> bool:
