@@ -52,7 +52,7 @@ MUTATIONS = [
         "ground/files.py",
         "        temporary.unlink(missing_ok=True)\n",
         "        pass\n",
-        FOLDER,
+        MUTATIONS_TEST,
     ),
     Mutation("links and pipes are refused", "ground/files.py", "if not plain and (", "if not plain and not (", PATHS),
     Mutation(

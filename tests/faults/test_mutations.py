@@ -1,5 +1,6 @@
 """Protections whose loss hardly shows elsewhere: what is synced, vanishes, is cut short, leads away, is inherited."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from steadyrl.runs import checkpoint, lock, metrics, train
 from steadyrl.runs.config import config_hash
 from steadyrl.runs.view import Quiet
 from tests.faults import mutate
+from tests.faults import ROOT, mutate
 from tests.faults.disk import LOST, Disk
 from tests.runs import envs
 
@@ -28,6 +30,18 @@ def test_what_was_written_is_there_after_a_power_cut(tmp_path, monkeypatch):
         monkeypatch.setattr(files, "sync_folder", lambda path: None)
         files.write_atomically(tmp_path / "ckpt-4", b"four")
         assert disk.left(LOST) == {"ckpt-2": b"two"}
+
+
+def test_half_a_file_is_removed_when_the_disk_is_full(tmp_path, monkeypatch):
+    def full(file):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "ckpt-2").write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        files.write_atomically(tmp_path / "ckpt-2", b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["ckpt-2"]
+    assert (tmp_path / "ckpt-2").read_bytes() == b"old"
 
 
 def test_a_checkpoint_that_vanishes_while_it_is_read_is_looked_for_again(tmp_path, monkeypatch):
@@ -98,3 +112,11 @@ def test_every_protection_that_is_taken_out_is_in_the_sources_once():
     sources = mutate.ROOT / "src" / "steadyrl"  # not the copy that one of them was taken out of
     for mutation in mutate.MUTATIONS:
         assert (sources / mutation.file).read_text(encoding="utf-8").count(mutation.old) == 1, mutation.name
+
+
+@pytest.mark.parametrize("mutation", mutate.MUTATIONS, ids=lambda mutation: mutation.name)
+def test_the_sources_have_every_protection_that_can_be_taken_out(mutation):
+    """Once: otherwise `make mutations` would take out something else, or nothing."""
+    text = (ROOT / "src" / "steadyrl" / mutation.file).read_text(encoding="utf-8")
+    assert text.count(mutation.old) == 1
+    compile(text.replace(mutation.old, mutation.new), mutation.file, "exec")
