@@ -176,6 +176,21 @@ def test_arrays_of_another_shape_are_refused(arrays, unfinished, refused):
     assert f"does not fit the run: {next(iter(arrays))} is" in refused("evaluate", unfinished, codes=(4,))
 
 
+ODD_EXTRAS = {
+    "half of a best policy": {"kept/since": np.array(1)},
+    "many best updates": {"kept/since": np.array(1), "kept/update": np.ones(3), "kept/score": np.array(0.0)},
+    "no best update": {"kept/since": np.array(1), "kept/update": np.array(np.nan), "kept/score": np.array(0.0)},
+    "a reason that is no text": {"kept/reason": np.array([255, 254], dtype=np.uint8)},
+}
+
+
+@pytest.mark.parametrize("name", ODD_EXTRAS)
+def test_what_is_kept_beside_the_learner_is_not_believed_either(name, unfinished, refused):
+    rewritten(unfinished / "ckpt-4", ODD_EXTRAS[name])
+    message = refused("train", *OPTIONS, "--out", unfinished, codes=(4,))
+    assert message.startswith(f"error: {unfinished / 'ckpt-4'}: does not fit the run: its ")
+
+
 def test_without_the_look_at_shapes_a_wrong_array_would_be_spread_over_the_table(unfinished, monkeypatch):
     rewritten(unfinished / "ckpt-4", {"actors.policy.theta": np.ones((1, 4))})
     monkeypatch.setattr(runs_run, "restore", lambda learner, saved, name: learner.restore(saved.state))
@@ -190,6 +205,6 @@ def test_without_the_look_at_shapes_a_wrong_array_would_be_spread_over_the_table
 
 
 def test_how_many_lies_there_are():
-    count = len(LIES) + len(HEADERS) + len(FIELDS_THAT_LIE) + len(WRONG_SHAPES)
-    assert count > 25
+    count = len(LIES) + len(HEADERS) + len(FIELDS_THAT_LIE) + len(WRONG_SHAPES) + len(ODD_EXTRAS)
+    assert count > 29
     figure("checkpoints that lie, with a digest that fits", files=count, loaded=0)

@@ -12,7 +12,6 @@ from steadyrl.ground.errors import DiskError, LockedError
 from steadyrl.runs import checkpoint, lock, metrics, train
 from steadyrl.runs.config import config_hash
 from steadyrl.runs.view import Quiet
-from tests.faults import mutate
 from tests.faults import ROOT, mutate
 from tests.faults.disk import LOST, Disk
 from tests.runs import envs

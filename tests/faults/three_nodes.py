@@ -54,7 +54,7 @@ def main():
     killer = threading.Thread(target=lose, args=(cluster, nodes[1], out, counts), daemon=True)
     killer.start()
     run(study, out, engine="ray", board=board)
-    killer.join(timeout=60)
+    killer.join()
     sys.stdout.write(json.dumps({"nodes": counts, "finished": board.count("finished")}) + "\n")
     ray.shutdown()
     cluster.shutdown()

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from steadyrl.ground.errors import CorruptError
 from steadyrl.ground.state import State
 
 KEPT: Final = "kept/"
@@ -42,13 +43,17 @@ class Best:
             f"{BEST}{name}": array for name, array in self.state.items()
         }
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
-        if f"{KEPT}since" in arrays:
-            self.update = int(arrays[f"{KEPT}update"])
-            self.since = int(arrays[f"{KEPT}since"])
-            self.score = float(arrays[f"{KEPT}score"])
-            self.state = {name.removeprefix(BEST): array for name, array in arrays.items() if name.startswith(BEST)}
+    def restore(self, arrays: Mapping[str, NDArray[Any]], name: str) -> None:
+        """Put back what `arrays` gave, or say that the checkpoint `name` has something else (CorruptError)."""
+        if f"{KEPT}since" not in arrays:
+            return
+        try:
+            self.update = int(arrays[f"{KEPT}update"].item())
+            self.since = int(arrays[f"{KEPT}since"].item())
+            self.score = float(arrays[f"{KEPT}score"].item())
+        except (KeyError, ValueError, OverflowError) as error:
+            raise CorruptError(f"{name}: does not fit the run: its best policy: {error}") from error
+        self.state = {key.removeprefix(BEST): array for key, array in arrays.items() if key.startswith(BEST)}
 
 
 def reason_array(reason: str) -> State:
@@ -56,6 +61,9 @@ def reason_array(reason: str) -> State:
     return {REASON: np.frombuffer(reason.encode(), dtype=np.uint8)} if reason else {}
 
 
-def reason_in(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """What `reason_array` was given."""
-    return arrays[REASON].tobytes().decode() if REASON in arrays else ""
+def reason_in(arrays: Mapping[str, NDArray[Any]], name: str) -> str:
+    """What `reason_array` was given, or a CorruptError if the checkpoint `name` has something else."""
+    try:
+        return arrays[REASON].tobytes().decode() if REASON in arrays else ""
+    except UnicodeDecodeError as error:
+        raise CorruptError(f"{name}: does not fit the run: its reason to end is no text") from error

@@ -45,8 +45,8 @@ class Record:
             self.episodes = last.episodes
             self.steps = last.steps
             self.diverged = last.diverged
-            self.best.restore(last.state)
-            self.reason = reason_in(last.state)
+            self.best.restore(last.state, str(path / last.name))
+            self.reason = reason_in(last.state, str(path / last.name))
         folder.reserve(path, CHECKPOINTS_OF_ROOM * len(checkpoint.to_bytes(self._checkpoint(0, ""))))
         self.metrics = metrics.Metrics(path, 0 if last is None else last.metrics_bytes)
 

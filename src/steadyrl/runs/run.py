@@ -322,7 +322,7 @@ def _on_cpu(config: RunConfig) -> RunConfig:
 def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
     """The checkpoint, with the learner as it was after its best evaluation."""
     best = Best()
-    best.restore(last.state)
+    best.restore(last.state, str(path / last.name))
     if config.keep_best == "no":
         raise BadInputError(f"{path} has kept no best policy: train it with keep_best and evaluate_every")
     if not best.state:
