@@ -67,6 +67,16 @@ def test_episodes_without_end_in_the_maze_are_refused():
         maze.maze_spec(max_steps=100_001)
 
 
+@pytest.mark.parametrize(
+    ("env", "name"),
+    [("Cliff", "max_steps"), ("Inventory", "weeks"), ("Portfolio", "quarters"), ("TwoRoads", "days")],
+)
+def test_nor_are_they_accepted_in_the_small_domains(env, name, refused, tmp_path):
+    settings = ["--out", tmp_path / "run", "--env-options", f"{name}=1000000000"]
+    line = refused("train", f"steadyrl/{env}-v0", *settings, codes=(2,))
+    assert line == f"error: env = steadyrl/{env}-v0: {name} = 1000000000: must be <= 100000\n"
+
+
 @pytest.mark.filterwarnings("default::UserWarning")
 def test_a_giant_maze_in_a_study_does_not_stop_its_report(study, trained, capsys):
     fields = {**load(trained).config.to_dict(), "env_options": {"layout": GIANT[:1] + GIANT[-9:]}}

@@ -4,9 +4,12 @@ import difflib
 import math
 import numbers
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
+
+LONGEST: Final = 100_000
+"""Steps of an episode of our own environments, at the most: its arrays are allocated at once."""
 
 
 def check_finite(name: str, value: object, least: float = -math.inf) -> float:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl.envs._checks import check_count, check_share
+from steadyrl.envs._checks import LONGEST, check_count, check_share
 from steadyrl.envs.finite import Finite, FiniteEnv
 
 ROWS, COLUMNS = 4, 8
@@ -31,7 +31,7 @@ class Cliff(FiniteEnv):
         is_cliff = (row == ROWS - 1) & inside
         super().__init__(
             Finite(
-                horizon=check_count("max_steps", max_steps),
+                horizon=check_count("max_steps", max_steps, most=LONGEST),
                 start=(ROWS - 1) * COLUMNS,
                 chances=np.array([1.0 - chance, chance]),
                 following=both,

@@ -8,7 +8,7 @@ from typing import Any, Final
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
-from steadyrl.envs._checks import check_choice, check_count, check_finite
+from steadyrl.envs._checks import LONGEST, check_choice, check_count, check_finite
 from steadyrl.envs.noise import Gaussian, Noise, Sampler
 from steadyrl.envs.risky import Below, RiskyRegion
 
@@ -85,7 +85,7 @@ def half_cheetah(
     with _without_known_model_warning():
         base = gym.make(
             "HalfCheetah-v5",
-            max_episode_steps=check_count("max_steps", max_steps),
+            max_episode_steps=check_count("max_steps", max_steps, most=LONGEST),
             disable_env_checker=True,
             render_mode=render_mode,
             exclude_current_positions_from_observation=False,

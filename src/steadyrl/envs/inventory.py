@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl.envs._checks import check_count, check_share
+from steadyrl.envs._checks import LONGEST, check_count, check_share
 from steadyrl.envs.finite import Finite, FiniteEnv
 
 SHELF = 16
@@ -34,7 +34,7 @@ class Inventory(FiniteEnv):
         missing = np.maximum(demand - shelf, 0)
         super().__init__(
             Finite(
-                horizon=check_count("weeks", weeks),
+                horizon=check_count("weeks", weeks, most=LONGEST),
                 start=0,
                 chances=np.array([(1.0 - chance) / len(USUAL)] * len(USUAL) + [chance]),
                 following=leftover,

@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
-from steadyrl.envs._checks import check_count, check_finite
+from steadyrl.envs._checks import LONGEST, check_count, check_finite
 from steadyrl.envs.noise import Gaussian, Noise, Sampler
 from steadyrl.envs.risky import Above, RiskyRegion
 
@@ -55,7 +55,7 @@ def inverted_pendulum(
     last = check_finite("fall_reward", fall_reward)
     base = gym.make(
         "InvertedPendulum-v5",
-        max_episode_steps=check_count("max_steps", max_steps),
+        max_episode_steps=check_count("max_steps", max_steps, most=LONGEST),
         disable_env_checker=True,
         render_mode=render_mode,
         **pendulum,

@@ -7,7 +7,7 @@ from typing import Any, Final
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
-from steadyrl.envs._checks import check_choice, check_count, check_finite
+from steadyrl.envs._checks import LONGEST, check_choice, check_count, check_finite
 from steadyrl.envs.noise import Gaussian, Noise, Sampler
 from steadyrl.envs.risky import RiskyRegion
 
@@ -93,7 +93,7 @@ def lunar_lander(
     """
     check_choice("noise_at", noise_at, NOISE_AT)
     spread = check_finite("noise_std", noise_std, least=0.0)
-    steps = check_count("max_steps", max_steps)
+    steps = check_count("max_steps", max_steps, most=LONGEST)
     with warnings.catch_warnings():
         # Importing Box2D warns of its own types; where warnings are errors, that crashes the interpreter.
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from steadyrl.envs._checks import check_choice, check_count, check_finite
+from steadyrl.envs._checks import LONGEST, check_choice, check_count, check_finite
 from steadyrl.envs._draws import RewardDraws, check_noise
 from steadyrl.envs._layout import FREE, GOAL, MOVES, RED, START, Grid, cells, neighbour, read_layout
 from steadyrl.envs.noise import NOISES, Noise, Sampler
@@ -18,8 +18,6 @@ from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 STEP_REWARD = -1.0
 GOAL_REWARD = 10.0
 ACTIONS = ("up", "down", "left", "right")
-LONGEST = 100_000
-"""Moves of an episode, at the most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +63,7 @@ def maze_spec(
         table.setflags(write=False)
     row, column = cells(grid, START)[0]
     start = row * columns + column
-    return MazeSpec(next_state, reward, is_red, is_goal, start, _limit(max_steps), grid)
-
-
-def _limit(max_steps: int) -> int:
-    """An episode's arrays are allocated at once, so its steps are bounded."""
-    if check_count("max_steps", max_steps) > LONGEST:
-        raise ValueError(f"max_steps = {max_steps}: must be <= {LONGEST}")
-    return int(max_steps)
+    return MazeSpec(next_state, reward, is_red, is_goal, start, check_count("max_steps", max_steps, most=LONGEST), grid)
 
 
 class MazeEnv(gym.Env[int, int]):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl.envs._checks import check_count, check_share
+from steadyrl.envs._checks import LONGEST, check_count, check_share
 from steadyrl.envs.finite import Finite, FiniteEnv
 
 UNITS = 5
@@ -32,7 +32,7 @@ class Portfolio(FiniteEnv):
         regime = np.arange(2)[:, None, None]
         super().__init__(
             Finite(
-                horizon=check_count("quarters", quarters),
+                horizon=check_count("quarters", quarters, most=LONGEST),
                 start=0,
                 chances=np.outer([1.0 - changes, changes], [GOOD, 1.0 - GOOD]).ravel(),
                 following=np.broadcast_to(np.where(is_changed, 1 - regime, regime), earned.shape),

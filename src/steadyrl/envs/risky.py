@@ -8,7 +8,7 @@ import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.wrappers import TimeLimit
 
-from steadyrl.envs._checks import check_choice, check_count
+from steadyrl.envs._checks import LONGEST, check_choice, check_count
 from steadyrl.envs._draws import RewardDraws, check_noise
 from steadyrl.envs.noise import Noise, Sampler
 
@@ -88,7 +88,7 @@ class RiskyRegion(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         check_noise(noise, "a distribution such as Gaussian(0.0, 10.0)")
         check_choice("when", when, WHEN)
         if max_steps is not None:
-            env = TimeLimit(env, check_count("max_steps", max_steps))
+            env = TimeLimit(env, check_count("max_steps", max_steps, most=LONGEST))
         if when == "end" and not any(isinstance(layer, TimeLimit) for layer in layers(env)):
             raise ValueError(
                 f'when = "end": {env} has no TimeLimit inside, so the end of a truncated episode would not be seen: '

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl.envs._checks import check_count, check_share
+from steadyrl.envs._checks import LONGEST, check_count, check_share
 from steadyrl.envs.finite import Finite, FiniteEnv
 
 MOTORWAY_MINUTES = 20
@@ -23,7 +23,7 @@ class TwoRoads(FiniteEnv):
         minutes = [[MOTORWAY_MINUTES, MOTORWAY_MINUTES, jammed, jammed], [*SIDE_ROAD_MINUTES, *SIDE_ROAD_MINUTES]]
         super().__init__(
             Finite(
-                horizon=check_count("days", days),
+                horizon=check_count("days", days, most=LONGEST),
                 start=0,
                 chances=np.outer([1.0 - chance, chance], [0.5, 0.5]).ravel(),
                 following=np.zeros((1, 2, 4), np.int64),
