@@ -40,9 +40,12 @@ class Metrics:
             self._digest = hashlib.sha256()
             self._names: set[str] = set()
             with self.path.open("rb") as lines:
+                place = 0
                 for line in lines:
                     self._digest.update(line)
-                    self._names.update(json.loads(line))
+                    place += len(line)
+                    if place <= keep:
+                        self._names.update(json.loads(line))
         self._left_out = False
 
     def append(self, row: Mapping[str, float | None]) -> None:
