@@ -138,8 +138,8 @@ def test_a_negative_mean_is_given_up_downwards():
 def test_a_quick_budget_is_a_smaller_study():
     full, quick = (ladder_study("CartPole-v1", {}, budget=budget) for budget in ("full", "quick"))
     assert len(quick.configs) < len(full.configs)
-    assert {config.updates for config in quick.configs} == {200}
-    assert {config.updates for config in full.configs} == {1000}
+    assert {config.updates for config in quick.configs} == {60}
+    assert {config.updates for config in full.configs} == {300}
     assert 0.0 in {config.steadiness for config in quick.configs}
 
 

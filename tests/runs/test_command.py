@@ -92,7 +92,7 @@ TABLE = {
         [MAZE, "--clip", "0.1"],
         2,
         "clip = 0.1: must be left out with algorithm = reinforce: "
-        "it is an option of ppo, risk-neutral-ppo, mvpi or mean-semivariance",
+        "it is an option of ppo, risk-neutral-ppo, mvpi, mean-semivariance or return-capping",
     ),
     "an unknown algorithm": (
         [MAZE, "--algorithm", "renforce"],
@@ -227,6 +227,8 @@ def test_help_has_every_option_of_the_algorithm_with_what_it_means_and_no_other(
         "track",
         "workers",
         "worker-timeout",
+        "engine",
+        "address",
         "give-up",
     }
     assert options - beside == {name.replace("_", "-") for name in expected}
@@ -246,7 +248,7 @@ def test_an_option_of_another_algorithm_is_refused_by_the_same_sentence_everywhe
     out = tmp_path / "run"
     sentence = (
         "clip = 0.1: must be left out with algorithm = reinforce: "
-        "it is an option of ppo, risk-neutral-ppo, mvpi or mean-semivariance"
+        "it is an option of ppo, risk-neutral-ppo, mvpi, mean-semivariance or return-capping"
     )
     (tmp_path / "run.toml").write_text(f'env = "{MAZE}"\nclip = 0.1\n')
     for arguments in ([MAZE, "--clip", "0.1"], ["--config", str(tmp_path / "run.toml")]):

@@ -241,7 +241,7 @@ class NetworkSteps:
         self.inputs = features.tensor(observations, self.policy.dtype).to(device)
         self.actions = torch.from_numpy(actions).to(device)
         self._tape = tape_of(self.policy)
-        self._units = list(self.policy.buffers())
+        self._contents = [*self.policy.parameters(), *self.policy.buffers()]
         self._known: tuple[list[int], torch.Tensor] | None = None
         self.before = fixed(distribution(self.policy.head, self._all_outputs()))
 
@@ -283,7 +283,7 @@ class NetworkSteps:
     @torch.no_grad()
     def _all_outputs(self) -> torch.Tensor:
         """What the policy's network gives for every step; asked twice between two steps, it is computed once."""
-        versions = [one._version for one in self._units]  # the units of observations may change in between
+        versions = [one._version for one in self._contents]  # somebody else may change them; `ascend` forgets by itself
         if self._known is None or self._known[0] != versions:
             self._known = (versions, self.policy(self.inputs))
         return self._known[1]
