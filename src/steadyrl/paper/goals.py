@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from steadyrl.paper.evidence import Answer, every, higher, more_than, negated
+from steadyrl.paper.evidence import Answer, every, higher, more_than
 from steadyrl.paper.judging import UNTESTED, verdict
 from steadyrl.paper.seeds import RELIABLE, ended_runs, label, return_metric, scores, share_text, with_interval
 from steadyrl.report.claims import Claim
@@ -63,7 +63,7 @@ def _beside(goal: Goal, own: Mapping[int, float], neutral: Mapping[int, float]) 
     """Is the return above the risk-neutral one, or not shown to be below it?"""
     if goal.beats_neutral:
         return higher(own, neutral)
-    return Answer(negated(higher(neutral, own)).holds is not False)
+    return Answer(higher(neutral, own).holds is not True)
 
 
 def _metric(results: StudyResults, name: str) -> str:
