@@ -100,7 +100,7 @@ class NetworkPolicy(nn.Module):
         return int(actions[0]) if isinstance(self.head.codec.space, spaces.Discrete) else actions[0, ...]
 
     def save(self, path: str | Path) -> None:
-        """Write the policy to a safetensors file that `steadyrl.policies.storage.load` reads."""
+        """Write the policy to a safetensors file that `steadyrl.policies.load_policy` reads, and its card beside it."""
         storage.save(self, path)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

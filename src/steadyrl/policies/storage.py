@@ -16,6 +16,8 @@ import safetensors.numpy
 from numpy.typing import NDArray
 
 from steadyrl.ground.files import write_atomically
+from steadyrl.policies.card import card
+from steadyrl.policies.protocol import Policy
 from steadyrl.policies.tabular import TabularSoftmax
 
 FORMAT: Final = 1
@@ -44,8 +46,14 @@ class Storable(Protocol):
 
 
 def save(policy: object, path: str | Path) -> None:
-    """Write a policy or a value network; the file appears whole or not at all."""
-    write_atomically(Path(path), to_bytes(policy))
+    """Write a policy or a value network; the file appears whole or not at all.
+
+    Beside a policy there is its model card, a text of the same name and ".md".
+    """
+    file = Path(path)
+    write_atomically(file, to_bytes(policy))
+    if isinstance(policy, Policy):
+        write_atomically(file.with_name(f"{file.name}.md"), card(policy, file.name).encode())
 
 
 def load(path: str | Path, module: Any = None, *, allow_import: bool = False) -> Any:

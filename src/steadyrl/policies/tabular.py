@@ -55,7 +55,7 @@ class TabularSoftmax:
         return self.first_action + int(action)
 
     def save(self, path: str | Path) -> None:
-        """Write the policy to a safetensors file that `steadyrl.policies.load_policy` reads."""
+        """Write the policy to a safetensors file that `steadyrl.policies.load_policy` reads, and its card beside it."""
         from steadyrl.policies import storage  # noqa: PLC0415  it imports this module
 
         storage.save(self, path)

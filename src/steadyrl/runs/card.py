@@ -3,7 +3,7 @@
 The card is a function of the run and of the episodes that are played for it: no time, no machine, no path is in it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from steadyrl.evaluate import Summary
 from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.ground.option import shown
 from steadyrl.policies import Policy
+from steadyrl.policies.card import code, how_to_use, in_sections, table
 from steadyrl.policies.storage import to_bytes
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
@@ -48,15 +49,15 @@ def card(
     config: RunConfig, status: str, update: int, policy: Policy, last: Mapping[str, Any], evaluation: Evaluation
 ) -> str:
     """The card of a policy: `last` is the last row of the run's metrics, `evaluation` what the policy did since."""
-    title = f"{_code(config.env)}: {_aim(config)}"
+    title = f"{code(config.env)}: {_aim(config)}"
     sections = {
         "What it is": _what(config, policy),
         "How it was trained": _how(config, status, update, last),
         "What it does": _numbers(config, evaluation),
-        "How to use it": _use(policy),
+        "How to use it": how_to_use(policy, WEIGHTS),
         "Limits": _limits(config, status, update, evaluation),
     }
-    return f"# {title}\n" + "".join(f"\n## {name}\n\n{text}\n" for name, text in sections.items())
+    return f"# {title}\n{in_sections(sections)}"
 
 
 def _aim(config: RunConfig) -> str:
@@ -77,8 +78,8 @@ def _aim(config: RunConfig) -> str:
 def _what(config: RunConfig, policy: Policy) -> str:
     kind = type(policy).__name__
     return (
-        f"A policy ({_code(kind)}) for the Gymnasium environment {_code(config.env)}, trained with SteadyRL "
-        f"{__version__} by {_code(config.algorithm)}. D is a measure of variability of the episode's return, "
+        f"A policy ({code(kind)}) for the Gymnasium environment {code(config.env)}, trained with SteadyRL "
+        f"{__version__} by {code(config.algorithm)}. D is a measure of variability of the episode's return, "
         f"discounted by {config.gamma:g}: here the {_label(config)}."
     )
 
@@ -86,13 +87,13 @@ def _what(config: RunConfig, policy: Policy) -> str:
 def _how(config: RunConfig, status: str, update: int, last: Mapping[str, Any]) -> str:
     fields = config.to_dict()
     names = [name for name in FIRST if name in fields] + [name for name in fields if name not in FIRST]
-    rows = [(_code(name), _code(shown(fields[name]))) for name in names if fields[name] not in (None, {})]
+    rows = [(code(name), code(shown(fields[name]))) for name in names if fields[name] not in (None, {})]
     played = ", ".join(f"{last[name]:,} {name}" for name in ("episodes", "steps") if name in last)
     numbers = [f"{name} {last[name]:.5g}" for name in ("return", "variability") if isinstance(last.get(name), float)]
     ended = f"{update} of {config.updates} updates ({status}{': ' + played if played else ''})."
     last_batch = f" The last batch it learned from had: {', '.join(numbers)}." if numbers else ""
-    heading = f"The config, whose hash begins with {_code(config_hash(config)[:HASH_LENGTH])}:"
-    return f"{ended}{last_batch} {heading}\n\n{_table(('option', 'value'), rows)}"
+    heading = f"The config, whose hash begins with {code(config_hash(config)[:HASH_LENGTH])}:"
+    return f"{ended}{last_batch} {heading}\n\n{table(('option', 'value'), rows)}"
 
 
 def _numbers(config: RunConfig, evaluation: Evaluation) -> str:
@@ -107,19 +108,9 @@ def _numbers(config: RunConfig, evaluation: Evaluation) -> str:
     return (
         f"{evaluation.returns.size} episodes that it was not trained on (seed {evaluation.seed}), actions drawn from "
         f"the policy, returns discounted by {evaluation.gamma:g}; bootstrap intervals of {summary.confidence:.0%}.\n\n"
-        f"{_table(('', 'value', 'low', 'high'), rows)}\n\n"
+        f"{table(('', 'value', 'low', 'high'), rows)}\n\n"
         f"Undiscounted, the mean is {evaluation.undiscounted_returns.mean():.5g}; episodes last "
         f"{evaluation.lengths.mean():.1f} steps on average.{averse}"
-    )
-
-
-def _use(policy: Policy) -> str:
-    extra = "" if type(policy).__name__ == "TabularSoftmax" else "[torch]"
-    return (
-        f'```python\nfrom steadyrl.policies import load_policy  # pip install "steadyrl{extra}"\n\n'
-        f'policy = load_policy("{WEIGHTS}")\naction = policy.predict(observation)  # the likeliest action\n'
-        "action = policy.predict(observation, deterministic=False)  # one drawn, as in the table above\n```\n\n"
-        "The file holds numbers and a description, no code."
     )
 
 
@@ -142,13 +133,3 @@ def _label(config: RunConfig) -> str:
     label = measures.get(config.measure).label
     params = ", ".join(f"{name} = {shown(value)}" for name, value in config.measure_params.items())
     return f"{label} ({params})" if params else label
-
-
-def _code(text: str) -> str:
-    """As Markdown shows it, whatever is in it."""
-    return "`" + " ".join(text.replace("`", "'").replace("|", "/").split()) + "`"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
