@@ -11,7 +11,7 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from steadyrl.report.figure_file import save_figure
+from steadyrl.report._style import save_figure
 
 ROOT: Final = Path(__file__).parents[2]
 SOURCES: Final = ROOT / "src" / "steadyrl"

@@ -11,9 +11,9 @@ import pytest
 import torch
 from gymnasium import spaces
 
-from steadyrl.actors import device
-from steadyrl.actors.device import device_named
+from steadyrl.actors import make_network
 from steadyrl.actors.make import make_actor
+from steadyrl.actors.make_network import device_named
 from steadyrl.actors.options import NetworkOptions
 from steadyrl.cli import main
 from steadyrl.ground.errors import BadInputError
@@ -39,7 +39,7 @@ def none_there():
 
 @pytest.mark.parametrize("name", ["cuda", "mps"])
 def test_a_device_that_is_not_there_is_refused_in_one_line(name, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(device, "GPUS", none_there())
+    monkeypatch.setattr(make_network, "GPUS", none_there())
     sentence = f"device = '{name}': torch finds none on this machine: must be cpu or auto"
     with pytest.raises(BadInputError, match=sentence):
         train("CartPole-v1", out=tmp_path / "run", view=Quiet(), device=name)
@@ -50,9 +50,9 @@ def test_a_device_that_is_not_there_is_refused_in_one_line(name, monkeypatch, tm
 
 
 def test_auto_is_the_first_that_is_there(monkeypatch):
-    monkeypatch.setattr(device, "GPUS", none_there())
+    monkeypatch.setattr(make_network, "GPUS", none_there())
     assert device_named("auto").type == "cpu"
-    monkeypatch.setattr(device, "GPUS", {"cuda": lambda: False, "mps": lambda: True})
+    monkeypatch.setattr(make_network, "GPUS", {"cuda": lambda: False, "mps": lambda: True})
     assert device_named("auto").type == device_named("mps").type == "mps"
 
 
@@ -114,11 +114,11 @@ def test_who_acts_apart_from_who_learns_has_the_same_numbers(algorithm, tmp_path
 
 
 def test_a_policy_that_learned_on_a_gpu_is_loaded_without_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(device, "GPUS", {"cuda": lambda: True, "mps": lambda: False})
+    monkeypatch.setattr(make_network, "GPUS", {"cuda": lambda: True, "mps": lambda: False})
     monkeypatch.setattr("steadyrl.actors.make_network.device_named", lambda name: torch.device("cpu"))
     trained = train("CartPole-v1", out=tmp_path / "run", view=Quiet(), device="cuda", **OPTIONS)
     monkeypatch.undo()
-    monkeypatch.setattr(device, "GPUS", none_there())
+    monkeypatch.setattr(make_network, "GPUS", none_there())
     again = load(tmp_path / "run")
     assert again.config.device == "cuda"
     observation = np.zeros(4, np.float32)

@@ -9,7 +9,6 @@ from gymnasium import spaces
 from torch import nn
 
 from steadyrl.envs.probe import BrokenEnvironmentError, probe
-from steadyrl.envs.space_json import from_json, to_json
 from steadyrl.envs.spaces import (
     ACTIONS,
     DEEPEST,
@@ -17,8 +16,10 @@ from steadyrl.envs.spaces import (
     Table,
     check_action_space,
     check_observation_space,
+    from_json,
     leaves,
     table,
+    to_json,
 )
 from steadyrl.policies import RandomPolicy
 from steadyrl.policies.modules import ModulePolicy

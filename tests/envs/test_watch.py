@@ -11,7 +11,7 @@ from steadyrl.cli.envs import envs
 from steadyrl.cli.parser import Parser
 from steadyrl.cli.watch import add_options
 from steadyrl.cli.watch import watch as command
-from steadyrl.envs import DOMAINS, SMALL_DOMAINS, _frames, _video
+from steadyrl.envs import DOMAINS, SMALL_DOMAINS, _video
 
 IDS = [domain.id for domain in DOMAINS]
 
@@ -63,9 +63,9 @@ def test_the_same_seed_is_the_same_film(tmp_path):
 
 def test_opengl_is_used_where_it_works(monkeypatch):
     monkeypatch.delenv("MUJOCO_GL")
-    if not _frames._can_draw_mujoco():
+    if not _video._can_draw_mujoco():
         pytest.skip("no OpenGL that draws in memory")
-    env, camera = _frames.make_to_watch("steadyrl/InvertedPendulum-v0")
+    env, camera = _video.make_to_watch("steadyrl/InvertedPendulum-v0")
     env.reset(seed=0)
     assert camera().shape == (480, 480, 3)
     env.close()

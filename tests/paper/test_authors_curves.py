@@ -3,8 +3,7 @@
 import pytest
 
 from steadyrl.estimators.paper import MEASURES
-from steadyrl.paper.lunarlander.authors import CURVES
-from steadyrl.paper.lunarlander.figure import NOT_RUN, differences, over_the_authors
+from steadyrl.paper.lunarlander.figure import CURVES, NOT_RUN, differences, over_the_authors
 from tests.paper.synthetic import study
 
 GINI = {"measure": "gini_deviation", "estimator": "paper"}

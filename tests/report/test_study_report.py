@@ -16,15 +16,14 @@ from steadyrl import measures
 from steadyrl.cli import main
 from steadyrl.report import (
     _arrangement,
-    _curve_data,
     _curves,
     _figures,
-    _final_numbers,
+    _maze,
     _plane,
-    _policy_maps,
     _sensitivity,
     _style,
     _summary,
+    _tables,
 )
 from steadyrl.report import study as report
 from steadyrl.report.claims import Claim
@@ -203,7 +202,7 @@ def test_a_study_that_is_half_finished_shows_what_there_is(copied, capsys):
     assert 'class="map"' not in html
     assert len(table(copied, "evaluations")) == 8
     cell = next(c for c in results.read(copied).cells if not c.finished)
-    line = _curve_data.curve(cell, "return")
+    line = _curves.curve(cell, "return")
     assert (line.seeds, line.mean.size) == (2, 10)  # as far as they have come
 
 
@@ -274,12 +273,12 @@ def test_a_long_curve_is_thinned_by_averaging_neighbours(tmp_path):
     columns = {name: np.arange(1.0, 1001.0) for name in ("update", "episodes", "steps", "return")}
     run = results.RunResult("0" * 12, tmp_path, "finished", RunConfig(MAZE, updates=1000), {}, columns)
     cell = results.Cell({}, (run,))
-    line = _curve_data.curve(cell, "return", points=250)
+    line = _curves.curve(cell, "return", points=250)
     assert line.mean.tolist() == line.episodes.tolist() == np.arange(2.5, 1000.0, 4.0).tolist()
-    uneven = _curve_data.curve(cell, "return", points=300)  # parts of three and four rows
+    uneven = _curves.curve(cell, "return", points=300)  # parts of three and four rows
     assert uneven.mean.size == 300
     assert set(np.diff(uneven.mean)) == {3.0, 3.5}
-    assert _curve_data.curve(cell, "return", points=1000).mean.tolist() == columns["return"].tolist()
+    assert _curves.curve(cell, "return", points=1000).mean.tolist() == columns["return"].tolist()
 
 
 # A sensitivity study: each measure over lam at its own rate, and over the rate at its own lam.
@@ -371,15 +370,15 @@ def ranked(tmp_path):
 
 
 def test_the_rows_of_final_numbers_are_sorted_by_return_within_each_noise(ranked):
-    rows = _final_numbers.final_rows(ranked, _arrangement.arrange(ranked), {})
+    rows = _tables.final_rows(ranked, _arrangement.arrange(ranked), {})
     order = [(row.cell.values["env_options.noise"], row.cell.values["algorithm"]) for row in rows]
     assert order == list(product(("gaussian", "pareto"), ("mvpi", "tamar", "trvo")))
     assert [row.trained["return"].value for row in rows[:3]] == pytest.approx([3.1, 2.1, 1.1])
-    assert _final_numbers.played_columns(rows) == []  # nobody has played them
+    assert _tables.played_columns(rows) == []  # nobody has played them
 
 
 def test_the_wait_for_a_rate_is_a_median_over_all_seeds_with_those_that_never_get_there(ranked):
-    none, one, two = _final_numbers.final_rows(ranked, _arrangement.arrange(ranked), {})[:3]
+    none, one, two = _tables.final_rows(ranked, _arrangement.arrange(ranked), {})[:3]
     assert [row.reached for row in (none, one, two)] == [0, 1, 2]
     assert [row.wait for row in (none, one, two)] == [None, None, 100.0]
     assert (two.after.low, two.after.high) == (100.0, np.inf)
@@ -394,8 +393,8 @@ def test_the_wait_for_a_rate_is_a_median_over_all_seeds_with_those_that_never_ge
 
 def test_every_measure_of_every_cell_is_on_the_page_with_its_interval(reported):
     study = results.read(reported)
-    rows = _final_numbers.final_rows(study, _arrangement.arrange(study), evaluations.read(reported))
-    columns = _final_numbers.played_columns(rows)
+    rows = _tables.final_rows(study, _arrangement.arrange(study), evaluations.read(reported))
+    columns = _tables.played_columns(rows)
     assert [name for name, _ in columns] == ["mean", "risk_averse", *measures.names()]
     html = (reported / "report.html").read_text().partition('id="measured"')[2].partition("</section>")[0]
     for row in rows:
@@ -415,7 +414,7 @@ def test_every_line_of_a_figure_is_named_once(reported):
 
 def test_a_map_has_an_arrow_for_every_likely_move_of_every_free_cell(reported):
     study = results.read(reported)
-    one = _policy_maps.policy_maps(study)[0]
+    one = _maze.policy_maps(study)[0]
     run = load(one.cell.finished[0].folder)
     spec = run.make_env().unwrapped.maze
     probabilities = run.policy.probabilities()

@@ -1,20 +1,38 @@
-"""Networks for the spaces of an environment: all of an actor's making that needs torch."""
+"""Networks for the spaces of an environment: all of an actor's making that needs torch; on the CPU or on a GPU."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import torch
 from gymnasium import spaces
 
-from steadyrl.actors.device import device_named
 from steadyrl.actors.network import NetworkActor
 from steadyrl.actors.options import GaussianOptions, NetworkOptions
+from steadyrl.ground.option import listed
 from steadyrl.policies.encoders import Encoder, encoder_for
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork, NetworkPolicy
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.policies.whole import WholePolicy, WholeValue, is_whole
+
+GPUS: Final[Mapping[str, Callable[[], bool]]] = {
+    "cuda": torch.cuda.is_available,
+    "mps": torch.backends.mps.is_available,
+}
+"""Whether this machine, and this build of torch, has one of a kind; the one that `auto` prefers first."""
+
+
+def device_named(name: str) -> torch.device:
+    """cpu, cuda or mps, if it is there, or whichever is for auto (or a ValueError)."""
+    present = [gpu for gpu, is_there in GPUS.items() if is_there()]
+    if name == "auto":
+        return torch.device(present[0] if present else "cpu")
+    if name in GPUS and name not in present:
+        raise ValueError(
+            f"device = {name!r}: torch finds none on this machine: must be {listed(['cpu', *present, 'auto'])}"
+        )
+    return torch.device(name)
 
 
 def network_actor(

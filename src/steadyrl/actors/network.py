@@ -14,8 +14,7 @@ from steadyrl.actors.moments import RunningMoments
 from steadyrl.actors.network_critic import MEMORY, NetworkCritic
 from steadyrl.actors.network_quantiles import NetworkQuantiles
 from steadyrl.actors.optimiser import Optimiser
-from steadyrl.actors.options import NetworkOptions
-from steadyrl.actors.schedule import scheduled
+from steadyrl.actors.options import NetworkOptions, scheduled
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
 from steadyrl.policies._features import tensor_like

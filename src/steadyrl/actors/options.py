@@ -3,6 +3,7 @@
 Which of them a run has follows from its environment, so the classes are apart from the actors, which need torch.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -69,4 +70,12 @@ class GaussianOptions(NetworkOptions):
     )
 
 
-ActorOptions = TableOptions | NetworkOptions
+def scheduled(schedule: str, progress: float) -> float:
+    """The factor after this share of the updates.
+
+    >>> [round(scheduled("cosine", x), 3) for x in (0.0, 0.5, 1.0)]
+    [1.0, 0.5, 0.0]
+    """
+    if schedule == "linear":
+        return 1.0 - progress
+    return 0.5 * (1.0 + math.cos(math.pi * progress)) if schedule == "cosine" else 1.0

@@ -5,9 +5,8 @@ from typing import Final
 import numpy as np
 
 from steadyrl.actors.actor import Rule, Weights
-from steadyrl.actors.options import TableOptions
+from steadyrl.actors.options import TableOptions, scheduled
 from steadyrl.actors.quantile_critic import TableQuantiles
-from steadyrl.actors.schedule import scheduled
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
 from steadyrl.policies import TabularSoftmax

@@ -78,7 +78,7 @@ class InStep:
         if self._lam_moves:
             for learner, own in zip(self.learners, returns, strict=True):
                 learner.penalty.begin(own)
-        parts = self._parts(returns)
+        own, of_mean = self._parts(returns)
         if self._lam_moves:
             self._lam = np.array([learner.penalty.lam for learner in self.learners])
         if self._rates_move:
@@ -87,7 +87,7 @@ class InStep:
         settings = (self._gamma, self._lam, value_rate)
         tables = (self._score, self.value, self.baseline)
         steps = (states, actions, self._to_go, lengths)
-        self._kernel.reinforce(*tables, policies, steps, parts, settings, self.options.penalty_baseline)
+        self._kernel.reinforce(*tables, policies, steps, (own, of_mean), settings, self.options.penalty_baseline)
         climb(self.theta, self._score, policy_rate, rewards.shape[1], self.adam)
         for learner in self.learners:
             learner.finished_updates += 1

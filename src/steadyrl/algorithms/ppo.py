@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl.actors.actor import Actor, Critic, Steps
-from steadyrl.actors.schedule import scheduled
+from steadyrl.actors.options import scheduled
 from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
 from steadyrl.algorithms.product_ratio import ProductPenalty, effective_size

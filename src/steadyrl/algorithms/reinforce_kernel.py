@@ -1,4 +1,8 @@
-"""Algorithm 1's rule on tables, compiled: the update of many runs in one call, from the table's own score and fit."""
+"""Algorithm 1's rule on tables, compiled: the update of many runs in one call, from the table's own score and fit.
+
+It takes arrays and plain tuples alone: numba's cache on the disk keeps the type of every argument, and could not be
+read any more once a class among them had moved.
+"""
 
 from typing import no_type_check
 

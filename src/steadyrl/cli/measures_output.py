@@ -28,7 +28,7 @@ def show_sample(file: str, column: str | None, options: dict[str, Any], *, plot:
     """Print the summary of the returns in a file, as a table or as JSON, and draw it if asked to."""
     if plot is not None:
         from steadyrl.report import _distribution
-        from steadyrl.report.figure_file import save_figure
+        from steadyrl.report._style import save_figure
 
         _distribution.check_path(plot)
     returns = read(file, column)

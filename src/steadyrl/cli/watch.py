@@ -54,10 +54,10 @@ def watch(
     allow_import: bool,
 ) -> None:
     """Play episodes and write them as a GIF or MP4; a tabular policy of the Maze also as a map. Needs no screen."""
-    from steadyrl.envs import _frames, _video
+    from steadyrl.envs import _video
     from steadyrl.envs._checks import check_choice, check_count
     from steadyrl.envs._close import close
-    from steadyrl.rollouts.flat import flat
+    from steadyrl.rollouts.stepper import flat
 
     for name, value in (("episodes", episodes), ("frames", frames), ("fps", 1 if fps is None else fps)):
         check_count(name, value)
@@ -73,7 +73,7 @@ def watch(
         (name if run is None else run.folder.name).replace(":", "/").rsplit("/", maxsplit=1)[-1] + ".gif"
     )
     _video.check_path(path)
-    environment, camera = _frames.make_to_watch(name, **({} if run is None else run.config.env_options))
+    environment, camera = _video.make_to_watch(name, **({} if run is None else run.config.env_options))
     try:
         act = _at_random(environment, seed) if run is None else _by(run.policy, seed, deterministic)
         environment = environment if run is None else flat(_as_seen(run, environment))
@@ -145,7 +145,7 @@ def _draw_map(run: Any, path: Path) -> None:
 
     from steadyrl.policies import TabularSoftmax
     from steadyrl.report._maze import policy_map
-    from steadyrl.report.figure_file import save_figure
+    from steadyrl.report._style import save_figure
     from steadyrl.rollouts import collect
 
     env = run.make_env()

@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from steadyrl.estimators import influence, jackknife, paper
-from steadyrl.estimators.parts import Parts
+from steadyrl.estimators._paper_forms import Parts
 from steadyrl.ground.shapes import Array, ArrayLike, Points
 from steadyrl.measures import Measure
 
@@ -24,6 +24,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "jackknife": jackknife.coefficients,
     "paper": paper.coefficients,
 }
+__all__ = ["Estimator", "NamedEstimator", "Parts", "coefficients", "get", "influence", "jackknife", "names", "paper"]
 
 
 @runtime_checkable
@@ -102,6 +103,3 @@ def coefficients(
     """
     method = get(estimator) if isinstance(estimator, str) else estimator
     return method.coefficients(measure, returns, weights, rng)
-
-
-__all__ = ["Estimator", "NamedEstimator", "Parts", "coefficients", "get", "influence", "jackknife", "names", "paper"]

@@ -8,15 +8,34 @@ their own, B's estimate grad E[X], so that theirs is a multiplier of it.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from steadyrl.estimators.parts import Parts
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Points
 from steadyrl.measures import Measure
 from steadyrl.measures._moments import facing_down
 from steadyrl.measures._tails import facing_lower, opposite
 from steadyrl.measures._weighted import ROUNDING, at_most, density, ordered, quantile
+
+SPLIT_MINIMUM = {
+    "variance": 1,
+    "standard_deviation": 1,
+    "mean_deviation": 2,
+    "semi_variance": 2,
+    "semi_standard_deviation": 2,
+}
+
+
+class Parts(NamedTuple):
+    """grad D ~ (1/n) sum_i (own_i sum_t grad log pi + of_mean_i g_i), g_i being trajectory i's part of grad E[G0].
+
+    The paper's estimators that split the trajectories need grad E[G0], and do not say by which estimator. With
+    g_i = x_i sum_t grad log pi, the two parts make up the coefficient own_i + of_mean_i x_i.
+    """
+
+    own: Points
+    of_mean: Points
 
 
 @dataclass(frozen=True)
@@ -139,13 +158,6 @@ FORMS: dict[str, Callable[..., Parts]] = {
 ROOTS: dict[str, Callable[..., Parts]] = {"standard_deviation": variance, "semi_standard_deviation": semi_variance}
 
 # The least number of trajectories in half A: the leave-one-out mean needs two.
-SPLIT_MINIMUM = {
-    "variance": 1,
-    "standard_deviation": 1,
-    "mean_deviation": 2,
-    "semi_variance": 2,
-    "semi_standard_deviation": 2,
-}
 
 
 def parts(measure: Measure, s: PaperSample) -> Parts:

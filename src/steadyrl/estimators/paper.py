@@ -3,7 +3,7 @@
 import numpy as np
 
 from steadyrl.estimators import _paper_forms
-from steadyrl.estimators.parts import Parts
+from steadyrl.estimators._paper_forms import Parts
 from steadyrl.ground.shapes import ArrayLike, Bool, BoolArray, Points
 from steadyrl.measures import Measure, get
 from steadyrl.measures._sample import (

@@ -17,9 +17,9 @@ from typing import Any, Final
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from steadyrl.paper.lunarlander.authors import CURVES
+from steadyrl.paper.lunarlander.figure import CURVES
 from steadyrl.report import _style
-from steadyrl.report.figure_file import save_figure
+from steadyrl.report._style import save_figure
 from steadyrl.studies.results import RISK_NEUTRAL
 
 RETURNS: Final = ("undiscounted_return", "return")

@@ -1,7 +1,6 @@
 """Policies: who acts. Those made of torch are in `networks`, `modules` and `values`, for a table needs none of it."""
 
-from steadyrl.policies.protocol import Policy
-from steadyrl.policies.random import RandomPolicy
+from steadyrl.policies.protocol import Policy, RandomPolicy
 from steadyrl.policies.storage import load as load_policy
 from steadyrl.policies.storage import save as save_policy
 from steadyrl.policies.tabular import TabularSoftmax

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from steadyrl.envs.return_so_far import options_from
-from steadyrl.envs.space_json import from_json
-from steadyrl.envs.spaces import choices
+from steadyrl.envs.spaces import choices, from_json
 from steadyrl.policies._features import Features
 from steadyrl.policies._layers import DTYPES, check
 from steadyrl.policies.encoders import Encoder, encoder_for

@@ -7,7 +7,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from steadyrl.envs.space_json import to_json
+from steadyrl.envs.spaces import to_json
 from steadyrl.policies._features import Features
 from steadyrl.policies._heads import CategoricalHead, GaussianHead
 from steadyrl.policies._layers import check_dtype

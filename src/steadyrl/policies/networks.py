@@ -12,7 +12,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
 
-from steadyrl.envs.space_json import to_json
+from steadyrl.envs.spaces import to_json
 from steadyrl.ground import streams
 from steadyrl.policies._heads import CategoricalHead, GaussianHead, Head
 from steadyrl.policies._layers import Layers

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from steadyrl.envs.space_json import to_json
+from steadyrl.envs.spaces import to_json
 from steadyrl.ground import streams
 from steadyrl.policies import _backward
 from steadyrl.policies._layers import Layers

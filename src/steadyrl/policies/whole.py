@@ -13,7 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from steadyrl.envs.space_json import to_json
+from steadyrl.envs.spaces import to_json
 from steadyrl.policies.encoders import Encoder, imported, made
 from steadyrl.policies.modules import ModulePolicy
 

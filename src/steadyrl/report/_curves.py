@@ -1,6 +1,10 @@
-"""Learning curves: a panel for each noise, a row for each estimator, a line for each measure."""
+"""Learning curves: a panel for each noise, a row for each estimator, a line for each measure.
+
+A line is a cell's mean over seeds with its standard error, thinned to a maximal number of points.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -9,13 +13,65 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from steadyrl.envs import NOISES
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.report import _style
 from steadyrl.report._arrangement import Arrangement, cells_at
-from steadyrl.report._curve_data import curve
-from steadyrl.studies.results import StudyResults
+from steadyrl.studies._run_result import RunResult
+from steadyrl.studies.results import Cell, StudyResults
 
 INK = "#222222"
 GREY = "#707070"
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One line."""
+
+    update: Float[Array, " points"]
+    episodes: Float[Array, " points"]
+    steps: Float[Array, " points"]
+    mean: Float[Array, " points"]
+    error: Float[Array, " points"]
+    """Standard error of the mean over seeds; NaN with one seed."""
+    seeds: int
+
+
+def runs_of(cell: Cell) -> list[RunResult]:
+    """The runs that a curve is made of: the finished ones; before there are any, all that have logged something."""
+    return cell.finished or [run for run in cell.runs if run.columns]
+
+
+def curve(cell: Cell, metric: str, points: int = 200) -> Curve | None:
+    """The curve of a metric; neighbouring rows are averaged, seed by seed, until at most `points` are left.
+
+    Runs that are not finished count as far as all of them have come. None if nothing was logged.
+    """
+    pairs = [(run, run.column(metric)) for run in runs_of(cell)]
+    logged_runs = [(run, column) for run, column in pairs if column is not None]
+    rows = min((column.size for _, column in logged_runs), default=0)
+    if rows == 0:
+        return None
+    values = np.stack([column[:rows] for _, column in logged_runs])
+    logged = np.flatnonzero(np.isfinite(values).all(axis=0))
+    if logged.size == 0:
+        return None
+    counters = {
+        name: _thinned(np.stack([run.columns[name][:rows] for run, _ in logged_runs])[:, logged], points).mean(axis=0)
+        for name in ("update", "episodes", "steps")
+    }
+    values = _thinned(values[:, logged], points)
+    n = len(logged_runs)
+    error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(values.shape[1], np.nan)
+    return Curve(**counters, mean=values.mean(axis=0), error=error, seeds=n)
+
+
+def _thinned(values: Float[Array, "seeds rows"], points: int) -> Float[Array, "seeds points"]:
+    """Means of neighbours, in parts as equal as can be."""
+    rows = values.shape[1]
+    if rows <= points:
+        return values
+    starts = np.arange(points) * rows // points
+    return np.add.reduceat(values, starts, axis=1) / np.diff([*starts, rows])
 
 
 def curves_figure(study: StudyResults, arrangement: Arrangement, metric: str) -> Figure | None:

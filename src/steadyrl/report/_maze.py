@@ -1,10 +1,12 @@
 """A policy of the Maze as a map: arrows by the probability of each move, cells by how often they are visited.
 
 What is on a map is decided once, in `cells_of`; a figure and the page's inline SVG are two paints of it.
+`policy_maps` chooses which runs of a study are on the page, and plays their policies to see where they go.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +18,12 @@ from numpy.typing import ArrayLike
 
 from steadyrl.envs._layout import FREE, GOAL, MOVES, RED, START, WALL
 from steadyrl.envs.maze import MazeSpec
+from steadyrl.ground.errors import RunError
 from steadyrl.ground.shapes import Array, Float
+from steadyrl.policies import TabularSoftmax
+from steadyrl.rollouts import collect
+from steadyrl.runs.run import load
+from steadyrl.studies.results import Cell, StudyResults
 
 INK = "#22303f"
 FADED = "#b4b9c0"
@@ -31,6 +38,12 @@ SIDE = 20
 """Units of a cell in the SVG."""
 LIKELY = 0.04
 """The least probability that gets an arrow."""
+MAZE = "steadyrl/Maze-v0"
+MOST_MAPS = 80
+EPISODES = 50
+"""Played with each policy that is drawn."""
+MOST_CELLS = 1000
+"""Of a maze that is drawn: a page has many of them."""
 
 
 @dataclass(frozen=True)
@@ -172,3 +185,37 @@ def check_visits(spec: MazeSpec, visits: ArrayLike) -> Float[Array, " states"]:
     if not (np.all(np.isfinite(counts)) and np.all(counts >= 0)):
         raise ValueError("visits must be finite and >= 0")
     return counts
+
+
+@dataclass(frozen=True)
+class PolicyMap:
+    """The policy of one run of a cell."""
+
+    cell: Cell
+    seed: int
+    svg: str
+
+
+def policy_maps(study: StudyResults) -> list[PolicyMap]:
+    """One for each cell with a finished tabular run of the Maze, its first seed, at most 80; spread evenly if more."""
+    cells = [c for c in study.cells if c.finished and c.finished[0].settings["env"] == MAZE]
+    places = (
+        sorted({i * len(cells) // MOST_MAPS for i in range(MOST_MAPS)}) if len(cells) > MOST_MAPS else range(len(cells))
+    )
+    maps = (_map(cells[i]) for i in places)
+    return [one for one in maps if one is not None]
+
+
+def _map(cell: Cell) -> PolicyMap | None:
+    first = cell.finished[0]
+    try:
+        run = load(first.folder)
+        if not isinstance(run.policy, TabularSoftmax) or len(run.policy.theta) > MOST_CELLS:
+            return None
+        maze: Any = run.make_env().unwrapped
+        spec: MazeSpec = maze.maze
+        batch = collect(run.policy, run.make_env, EPISODES, seed=0)
+    except (RunError, ValueError, MemoryError):  # its numbers can be shown all the same
+        return None
+    visits = np.bincount(batch.observations[batch.mask], minlength=spec.n_states) / EPISODES
+    return PolicyMap(cell, run.config.seed, map_svg(spec, run.policy.probabilities(), visits))

@@ -1,11 +1,21 @@
-"""One colour and one name for each thing, in every figure and on the page."""
+"""One colour and one name for each thing, in every figure and on the page; and one way to write a figure.
 
+The bytes of a figure's file depend on the figure alone.
+"""
+
+import io
 import json
 import math
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
 from steadyrl import measures
+from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.studies.results import RISK_NEUTRAL
 
 # Nine hues that stay apart for the colour-blind (after Paul Tol's muted scheme), on white and on black; then four more.
@@ -34,6 +44,11 @@ METRICS: Final = {
     "length": "Episode length",
     "risky_share": "Share of risky steps",
 }
+FORMATS: Final = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+"""What would differ from one writing to the next is left out of each."""
+BOTH: Final = (".png", ".svg")
+SALT: Final = "steadyrl"
+"""Names within an SVG are hashes: with a salt of its own every writing would have others."""
 
 
 def place(field: str, level: Any, levels: Sequence[Any]) -> int:
@@ -96,3 +111,16 @@ def _measure_label(name: str) -> str:
         return measures.get(name).label
     except ValueError:  # one that is registered elsewhere
         return name.replace("_", " ")
+
+
+def save_figure(figure: Figure, path: Path, suffixes: Sequence[str] = (), dpi: int = 150) -> list[Path]:
+    """Write a figure in the format that the path's suffix says, or with each of these suffixes added; the paths."""
+    paths = [path.with_name(path.name + suffix) for suffix in suffixes] or [path]
+    with on_disk(path.parent), mpl.rc_context({"svg.hashsalt": SALT}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name in a script that no font here has
+        for one in paths:
+            suffix = one.suffix.lower()
+            file = io.BytesIO()
+            figure.savefig(file, format=suffix[1:], dpi=dpi, metadata=FORMATS[suffix])
+            write_atomically(one, file.getvalue())
+    return paths

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from steadyrl.ground.errors import BadInputError
 from steadyrl.report import _style
-from steadyrl.report._curve_data import curve
+from steadyrl.report._curves import curve
 from steadyrl.studies import statistics
 from steadyrl.studies.results import Cell, StudyResults
 from steadyrl.studies.statistics import Estimate

@@ -7,8 +7,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from steadyrl.report._figures import write_figures
+from steadyrl.report._maze import MAZE, policy_maps
 from steadyrl.report._page import write_page
-from steadyrl.report._policy_maps import MAZE, policy_maps
 from steadyrl.report._tables import write_tables
 from steadyrl.report.claims import Claim, write_claims
 from steadyrl.studies import evaluations

@@ -1,13 +1,21 @@
-"""What n episodes left behind."""
+"""What n episodes left behind: a Batch, which is joined from parts if several workers have played them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from steadyrl.ground.option import shown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
+from steadyrl.rollouts.stepper import EpisodeError, LastInfo
+
+PLAIN: Final = (str, bool, int, float, np.generic)
+"""What of an episode's last info is kept."""
+STEPS: Final = ("observations", "actions", "rewards")
+"""Arrays with an axis of steps, padded with zeros to the longest episode."""
+EPISODES: Final = ("lengths", "terminated", "last_observations")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,3 +57,63 @@ class Batch:
     def mask(self) -> Bool[BoolArray, "n T"]:
         """Which of the padded steps were taken."""
         return np.arange(self.rewards.shape[1]) < self.lengths[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Episodes `first` and following, as a Batch has them."""
+
+    first: int
+    observations: NDArray[Any]
+    actions: NDArray[Any]
+    rewards: Float[Array, "n T"]
+    lengths: Int[IntArray, " n"]
+    terminated: Bool[BoolArray, " n"]
+    last_observations: NDArray[Any]
+    finals: Sequence[LastInfo]
+
+
+def join(parts: Sequence[Part]) -> Batch:
+    """The batch of these parts, whatever their order; together they are episodes 0, 1, 2 and so on."""
+    ordered = sorted(parts, key=lambda part: part.first)
+    arrays = _of_one(ordered[0]) if len(ordered) == 1 else _of_many(ordered)
+    outcomes = columns([final for part in ordered for final in part.finals])
+    n = arrays["lengths"].size
+    return Batch(**arrays, risk_averse=_risk_averse(outcomes.pop("risk_averse", np.full(n, np.nan))), outcomes=outcomes)
+
+
+def _risk_averse(column: NDArray[Any]) -> Float[Array, " n"]:
+    """The environment's own reading, which must be a number."""
+    if column.dtype.kind not in "biuf":
+        raise EpisodeError(f"episode 0: info['risk_averse'] = {shown(column[0])}: must be a number from 0 to 1")
+    return column.astype(np.float64)
+
+
+def columns(finals: Sequence[LastInfo]) -> dict[str, NDArray[Any]]:
+    """The words, truths and numbers that every episode's last info has, by name."""
+    names = [name for name in finals[0] if all(isinstance(final.get(name), PLAIN) for final in finals)]
+    return {name: np.array([final[name] for final in finals]) for name in names}
+
+
+def plain(final: LastInfo) -> LastInfo:
+    """The words, truths and numbers of an episode's last info, with keys that are text."""
+    return {str(name): value for name, value in final.items() if isinstance(value, PLAIN)}
+
+
+def _of_one(part: Part) -> dict[str, NDArray[Any]]:
+    return {name: getattr(part, name) for name in (*STEPS, *EPISODES)}
+
+
+def _of_many(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in EPISODES
+    }
+    n = arrays["lengths"].size
+    longest = int(arrays["lengths"].max())
+    for name in STEPS:
+        like = getattr(parts[0], name)
+        arrays[name] = np.zeros((n, longest, *like.shape[2:]), dtype=like.dtype)
+        for part in parts:
+            own = getattr(part, name)
+            arrays[name][part.first : part.first + len(own), : own.shape[1]] = own
+    return arrays

@@ -16,14 +16,12 @@ from steadyrl.envs.codecs import ActionCodec, ObservationCodec
 from steadyrl.envs.time_limit import time_limit
 from steadyrl.ground.errors import described
 from steadyrl.policies import Policy, TabularSoftmax
-from steadyrl.rollouts.batch import Batch
+from steadyrl.rollouts.batch import Batch, Part, join
 from steadyrl.rollouts.episodes import play_part
 from steadyrl.rollouts.fast.guard import fast_stepper
 from steadyrl.rollouts.fast.maze import CompiledMaze
-from steadyrl.rollouts.flat import flat
-from steadyrl.rollouts.parts import Part, join
 from steadyrl.rollouts.sources import Made, Registered, Source, check_portable
-from steadyrl.rollouts.stepper import EpisodeError, GymnasiumStepper, Stepper
+from steadyrl.rollouts.stepper import EpisodeError, GymnasiumStepper, Stepper, flat
 from steadyrl.rollouts.vector import VectorStepper, environments_of
 from steadyrl.rollouts.workers import Engine, WorkerOptions, Workers, checked
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from steadyrl.ground.processes import Died, Pool, Raised
 from steadyrl.policies import Policy
-from steadyrl.rollouts.parts import Part
+from steadyrl.rollouts.batch import Part
 from steadyrl.rollouts.player import Player, Task
 from steadyrl.rollouts.shared_policy import SharedPolicy, pieces_of
 

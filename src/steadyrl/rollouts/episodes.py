@@ -9,8 +9,7 @@ from steadyrl.ground import streams
 from steadyrl.ground.errors import described
 from steadyrl.ground.shapes import Array, BoolArray, Float
 from steadyrl.policies import Policy
-from steadyrl.rollouts.batch import Batch
-from steadyrl.rollouts.parts import Part, join, plain
+from steadyrl.rollouts.batch import Batch, Part, join, plain
 from steadyrl.rollouts.stepper import EpisodeError, LastInfo, SlotError, Stepped, Stepper
 
 AHEAD: Final = 32

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl.policies import Policy
-from steadyrl.rollouts.parts import Part
+from steadyrl.rollouts.batch import Part
 from steadyrl.rollouts.stepper import Stepped, Stepper
 
 

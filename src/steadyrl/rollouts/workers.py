@@ -15,8 +15,8 @@ from steadyrl.ground.errors import described
 from steadyrl.ground.option import check, option
 from steadyrl.ground.processes import Died, Raised
 from steadyrl.policies import Policy
+from steadyrl.rollouts.batch import Part
 from steadyrl.rollouts.crew import Crew, Processes
-from steadyrl.rollouts.parts import Part
 from steadyrl.rollouts.player import CannotPlayError, Task
 from steadyrl.rollouts.stepper import EpisodeError
 

@@ -16,7 +16,7 @@ from steadyrl import measures
 from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.paper.gradients.bias import CLAIMED_UNBIASED, BiasRow
 from steadyrl.paper.gradients.variance_report import measures_of
-from steadyrl.report.figure_file import BOTH, save_figure
+from steadyrl.report._style import BOTH, save_figure
 
 COLOURS = {"influence": "#1b6ca8", "jackknife": "#7a9e3b", "paper": "#c8553d"}
 LABELS = {"influence": "influence (ours)", "jackknife": "jackknife (any measure)", "paper": "paper"}

@@ -19,8 +19,8 @@ from steadyrl.paper.gradients.variance import VarianceRow
 from steadyrl.paper.judging import BY_RETURN, OURS, PAPER, QUADRATIC
 from steadyrl.report import _style
 from steadyrl.report._curves import add_legend
+from steadyrl.report._style import BOTH, save_figure
 from steadyrl.report.claims import markdown, write_claims
-from steadyrl.report.figure_file import BOTH, save_figure
 
 TITLE: Final = "Variance of the gradients"
 HIGH: Final = (*QUADRATIC, *FIRST_HIGH)

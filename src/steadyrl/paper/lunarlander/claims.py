@@ -7,7 +7,7 @@ from typing import Final
 
 from steadyrl.paper.evidence import Answer, every, higher, more_than, near, negated
 from steadyrl.paper.judging import QUADRATIC, RISK_AVERSE, STEADY, UNCLEAR, Question, about_measures, cell_of
-from steadyrl.paper.lunarlander.authors import CURVES, RATE_ERROR, RETURN_ERROR
+from steadyrl.paper.lunarlander.figure import CURVES, RATE_ERROR, RETURN_ERROR
 from steadyrl.paper.seeds import (
     episodes_text,
     label,
