@@ -1,4 +1,4 @@
-"""What is left of the penalty's gradient where episodes outlast a rollout: a small run of benchmarks/rollout_bias.py."""
+"""What is left of the gradient where episodes outlast a rollout: a small run of benchmarks/rollout_bias.py."""
 
 import sys
 from pathlib import Path
