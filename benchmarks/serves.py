@@ -1,6 +1,6 @@
 """Does training serve whoever asks for less variability? E - lam D of trained policies over the best there is.
 
-    python benchmarks/serves.py --env newsvendor --measures cvar_deviation --seeds 1
+    python benchmarks/serves.py --env newsvendor --measures cvar_deviation --seeds 1 --rows serves.jsonl
 
 On small problems whose optimum is known (tests/helpers/frontiers.py), through `steadyrl.train` with default settings.
 Each row is a cell: a problem, a measure, and a lam such that lam D takes a share of the mean that the risk-neutral
@@ -8,6 +8,8 @@ policy earns: with a share of 1, ignoring the penalty is worth 0. `of the best` 
 episodes that it was not trained on, over that of the best policy known, for each seed; `neutral` is the same for the
 best policy without a penalty. A policy serves if it reaches 0.95 and is not below neutral. Rewards are multiplied
 by --scale, and lam divided by it if the measure is quadratic. `--set` changes a setting, such as --set updates=100.
+Each finished run is a line of the file of rows; a run that has its line is not repeated, so the script can be stopped
+and started again. `--table` prints what is there and trains nothing.
 """
 
 import os
@@ -16,6 +18,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREA
 
 import argparse
 import ast
+import json
 import sys
 import tempfile
 import time
@@ -40,7 +43,9 @@ SHARES = (0.3, 0.6)
 SERVES = 0.95
 FRESH = 10**6
 """A seed that no run is trained with."""
-HEAD = ("env", "measure", "lam", "scale", "of the best", "neutral", "E / D", "best E / D", "serves", "s a run")
+HEAD = ("env", "measure", "lam", "scale", "of the best", "neutral", "E / D", "best E / D", "serves")
+CELL = ("algorithm", "settings", "env", "measure", "share", "scale")
+"""What tells the cells of the table apart; the rows of one differ in their seeds."""
 
 
 @dataclass(frozen=True)
@@ -98,27 +103,60 @@ def played(cell, policy, episodes):
     return float(returns.mean()), float(measures.get(cell.measure).value(returns))
 
 
-def row(cell, algorithm, seeds, episodes, settings):
-    """Train and measure; the cell's line of the table, and whether every seed serves."""
-    began, scores = time.perf_counter(), []
+def train(cells, algorithms, seeds, episodes, settings, path):
+    """Train what has no line in the file of rows yet, seed by seed."""
+    finished = {tuple(row[name] for name in (*CELL, "seed")) for row in rows_of(path)}
     for seed in range(seeds):
-        mean, variability = played(cell, trained(cell, algorithm, seed, settings), episodes)
-        scores.append((mean, variability, mean - cell.lam * variability))
-    seconds = (time.perf_counter() - began) / seeds
-    mean, variability, _ = np.mean(scores, axis=0)
-    ratios = [value / cell.best.objective for _, _, value in scores]
-    serves = min(ratios) >= SERVES and min(value for *_, value in scores) >= cell.neutral
+        for algorithm in algorithms:
+            for cell in cells:
+                named = dict(zip(CELL, (algorithm, str(settings), *vars(cell).values()), strict=True)) | {"seed": seed}
+                if tuple(named.values()) in finished:
+                    continue
+                began = time.process_time()
+                mean, variability = played(cell, trained(cell, algorithm, seed, settings), episodes)
+                measured = {"mean": mean, "variability": variability, "cpu_s": round(time.process_time() - began)}
+                with path.open("a") as file:
+                    file.write(json.dumps(named | measured) + "\n")
+
+
+def rows_of(path):
+    """The finished runs; a line that was not written to its end is left out."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("}")]
+
+
+def table(rows):
+    """A line for each cell, and how many of them serve."""
+    print("# Serves: E - lam D of trained policies over the best\n")
+    for kind in dict.fromkeys((row["algorithm"], row["settings"]) for row in rows):
+        algorithm, settings = kind
+        own = [row for row in rows if (row["algorithm"], row["settings"]) == kind]
+        print(f"## {algorithm}, {'default settings' if settings == '{}' else settings}\n")
+        print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
+        verdicts = []
+        for key in dict.fromkeys(tuple(row[name] for name in CELL) for row in own):
+            serves, line = judged(Cell(*key[2:]), [row for row in own if tuple(row[name] for name in CELL) == key])
+            verdicts.append(serves)
+            print(f"| {' | '.join(line)} |")
+        print(f"\n{sum(verdicts)} of {len(verdicts)} cells serve\n")
+
+
+def judged(cell, rows):
+    """Does every seed serve? And the cell's line of the table."""
+    values = [row["mean"] - cell.lam * row["variability"] for row in rows]
+    ratios = [value / cell.best.objective for value in values]
+    serves = min(ratios) >= SERVES and min(values) >= cell.neutral
+    mean, variability = (np.mean([row[name] for row in rows]) for name in ("mean", "variability"))
     return serves, [
         cell.env,
         cell.measure,
         f"{cell.lam:.3g}",
         f"{cell.scale:g}",
-        " ".join(f"{ratio:.2f}" for ratio in ratios),
+        " ".join(f"{ratio:.3f}" for ratio in ratios),
         f"{cell.neutral / cell.best.objective:.2f}",
         f"{mean:.4g} / {variability:.3g}",
         f"{cell.best.mean:.4g} / {cell.best.variability:.3g}",
         "yes" if serves else "no",
-        f"{seconds:.0f}",
     ]
 
 
@@ -144,24 +182,20 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--episodes", type=int, default=10_000, help="to evaluate with")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="settings of train")
+    parser.add_argument("--rows", type=Path, default=Path("serves.jsonl"), help="where finished runs are kept")
+    parser.add_argument("--table", action="store_true", help="print the table of the rows there are, train nothing")
     options = parser.parse_args()
-    settings = settings_of(options.set)
-    print("# Serves: E - lam D of trained policies over the best\n")
-    for algorithm in options.algorithm:
-        print(f"## {algorithm}, {settings or 'default settings'}\n\n| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
-        verdicts = []
-        for env in options.env:
-            cells = [
-                Cell(env, m, share, scale)
-                for m in options.measures
-                for share in options.shares
-                for scale in options.scale
-            ]
-            for cell in cells:
-                serves, line = row(cell, algorithm, options.seeds, options.episodes, settings)
-                verdicts.append(serves)
-                print(f"| {' | '.join(line)} |", flush=True)
-        print(f"\n{sum(verdicts)} of {len(verdicts)} cells serve\n")
+    if not options.table:
+        cells = [
+            Cell(env, measure, share, scale)
+            for env in options.env
+            for measure in options.measures
+            for share in options.shares
+            for scale in options.scale
+        ]
+        settings = settings_of(options.set)
+        train(cells, options.algorithm, options.seeds, options.episodes, settings, options.rows)
+    table(rows_of(options.rows))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ NOISES = ("gaussian", "pareto", "uniform", "handcraft")
 COLUMNS = [
     ("maze", {"estimator": "paper"}),
     ("maze", {"estimator": "influence"}),
-    ("maze-steadiness", {"steadiness": "2"}),
+    ("maze-steadiness", {"steadiness": "1"}),
 ]
 
 

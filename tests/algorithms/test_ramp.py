@@ -51,6 +51,12 @@ def test_a_mean_that_rises_late_is_waited_for():
     assert seen(ramp, np.arange(100.0, 300.0)).limited(2.0) == begun
 
 
+def test_a_short_run_stays_young_for_the_trend_of_a_few_means_is_chance():
+    assert seen(Ramp(19), FLAT[:19]).limited(2.0) == YOUNG
+    assert seen(Ramp(40), FLAT[:19]).limited(2.0) == YOUNG
+    assert seen(Ramp(40), FLAT[:20]).limited(2.0) > YOUNG
+
+
 def test_a_ramp_resumes_to_the_bit():
     means = np.random.default_rng(0).normal(size=60).cumsum()
     whole, first = seen(Ramp(100), means), seen(Ramp(100), means[:33])

@@ -6,7 +6,7 @@ from steadyrl.paper.studies import claims_of
 from tests.paper.synthetic import row, study
 
 BALANCED = ({}, {"length": 300.0, "return": 300.0})
-GINI = {"measure": "gini_deviation", "steadiness": 2.0}
+GINI = {"measure": "gini_deviation", "steadiness": 1.0}
 NEUTRAL = {"steadiness": 0.0}
 
 

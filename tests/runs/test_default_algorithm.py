@@ -66,3 +66,20 @@ def test_without_a_time_limit_there_are_as_many_episodes_as_always():
 
     assert with_env_defaults({"env": "<mine>"}, Endless) == {"env": "<mine>", "algorithm": "ppo"}
     assert with_env_defaults({"env": "<mine>", "limit": 20}, Endless)["n"] == 102
+
+
+DISCOUNTS = [
+    ({"env": "CartPole-v1"}, 0.99),  # 500 steps
+    ({"env": "Pendulum-v1", "limit": 101}, 0.99),
+    ({"env": "Pendulum-v1", "limit": 100}, 1.0),
+    ({"env": "Pendulum-v1", "limit": 100, "gamma": 0.9}, 0.9),
+    ({"env": "steadyrl/Portfolio-v0", "algorithm": "risk-neutral-ppo"}, 1.0),
+    ({"env": "Pendulum-v1", "limit": 100, "algorithm": "reinforce"}, 0.999),
+    ({"env": "steadyrl/Maze-v0"}, 0.999),
+]
+
+
+@pytest.mark.parametrize(("fields", "gamma"), DISCOUNTS)
+def test_ppo_does_not_discount_short_episodes(fields, gamma):
+    (config,) = study_from({"run": fields}, "study").configs
+    assert config.gamma == gamma

@@ -29,6 +29,10 @@ CONJUGATE_STEPS: Final = 10
 DAMPING: Final = 0.1
 """What is added to the diagonal of F, as usual with trust regions on networks."""
 CPU: Final = torch.device("cpu")
+PARTS: Final = 16
+"""Mini-batches of a pass, at the least: short episodes must not mean that there are few steps to learn by."""
+PART_SIZES: Final = (32, 256)
+"""Steps of the smallest mini-batch and of the largest."""
 AT_ONCE: Final = 2048
 """Steps in one forward pass: a hidden layer of 128 then gives a megabyte, which stays in the cache."""
 
@@ -229,9 +233,8 @@ class NetworkActor(Stateful):
 class NetworkSteps:
     """The steps of a batch in one row, as tensors."""
 
-    part_size = 256
-
     def __init__(self, actor: NetworkActor, batch: Batch) -> None:
+        self.part_size = int(np.clip(batch.steps // PARTS, *PART_SIZES))
         self.actor = actor
         self.policy = actor.learned
         observations, actions = _taken(batch)

@@ -21,7 +21,7 @@ from steadyrl.rollouts.returns import reward_to_go
 class AlgorithmOptions:
     """What every algorithm is asked."""
 
-    gamma: float = option(0.999, "discount factor", above=0, most=1)
+    gamma: float = option(0.999, "discount factor; ppo has 1 where no episode has over 100 steps", above=0, most=1)
     measure: str = option(
         "gini_deviation", "the measure of variability D, by name; `steadyrl measures --list` has them all"
     )
@@ -63,6 +63,8 @@ class Algorithm(Stateful):
     """The value's learning rate over the policy's, where it is not given: ten is the paper's rule."""
     batch_steps: ClassVar[int | None] = None
     """Where a network learns, n is by default at least what it takes for a batch to have so many steps."""
+    short_episode: ClassVar[int] = 0
+    """Where no episode has more steps, gamma is 1 by default."""
     run_defaults: ClassVar[Mapping[str, Any]] = {}
     """Options of every run that have another default with this algorithm."""
     network_defaults: ClassVar[Mapping[str, Any]] = {}

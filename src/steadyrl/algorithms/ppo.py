@@ -32,7 +32,8 @@ class NeutralPPOOptions(ProximalOptions):
     gamma: float = with_default(ProximalOptions, "gamma", 0.99)
     minibatch_size: int | None = option(
         None,
-        "steps of each part that a pass is cut into; 0 for the whole batch (default: 256, and 0 on a table)",
+        "steps of each part that a pass is cut into; 0 for the whole batch (default: a sixteenth of the batch, from "
+        "32 to 256; and 0 on a table)",
         least=0,
     )
     advantage_normalisation: Literal["batch", "minibatch", "none"] = option(
@@ -95,6 +96,7 @@ class PPO(Algorithm):
     parts = (*Algorithm.parts, "penalty", "critic")
     value_factor = 1.0
     batch_steps = 2048
+    short_episode = 100
     run_defaults: ClassVar[Mapping[str, Any]] = {"n": 30, "updates": 300}
     """9,000 episodes, with which it lands the lunar lander; fewer in a batch do not say what is variable."""
     network_defaults: ClassVar[Mapping[str, Any]] = {

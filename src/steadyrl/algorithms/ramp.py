@@ -24,7 +24,8 @@ YOUNG: Final = 0.5
 PACE: Final = 8.0
 WINDOW: Final = 100
 """At the most: as many as a quarter of the run has, and no fewer than `SHORTEST_WINDOW`."""
-SHORTEST_WINDOW: Final = 5
+SHORTEST_WINDOW: Final = 20
+"""The trend of fewer means is chance: a run of fewer batches stays young."""
 ENOUGH: Final = 30
 TREND: Final = 0.25
 """Where nothing changes, tau of 20 means is as high one time in sixteen: its standard deviation is 0.16."""

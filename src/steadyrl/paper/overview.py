@@ -50,7 +50,7 @@ class Point:
 
 
 DOMAINS: Final = (
-    Domain("maze-steadiness", "Maze", "long way", steadiness=2.0),
+    Domain("maze-steadiness", "Maze", "long way", steadiness=1.0),
     Domain("lunarlander-best", "LunarLander", "landed on the left"),
     Domain("pendulum-best", "InvertedPendulum", "steps on the safe side"),
     Domain("cheetah-best", "HalfCheetah", "steps on the safe side"),

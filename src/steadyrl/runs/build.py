@@ -51,11 +51,12 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
     """The fields of a run, with what follows from its environment where they do not say it.
 
     The algorithm: reinforce if a table learns, and else ppo. The episodes of each update, where a network learns by an
-    algorithm that wants so many steps in a batch: the shorter they are, the more.
+    algorithm that wants so many steps in a batch: the shorter they are, the more. And no discount, where an algorithm
+    says that episodes are short: their whole return is what is asked for.
     `make` makes the environment, unless they have its id. One that cannot be made is left for others to complain of.
     """
     env, policy = fields.get("env"), fields.get("policy", RunOptions.policy)
-    if not isinstance(env, str) or {"algorithm", "n"} <= fields.keys():
+    if not isinstance(env, str) or {"algorithm", "n", "gamma"} <= fields.keys():
         return dict(fields)
     try:
         if make is None:
@@ -70,12 +71,15 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
         raise
     except BaseException:
         return dict(fields)
-    chosen = {**fields, "algorithm": name}
+    defaults: dict[str, Any] = {"algorithm": name}
     longest = fields.get("limit", limit)
-    if algorithm.batch_steps is None or kind == "table" or type(longest) is not int or longest < 1:
-        return chosen
-    fewest = run_options(name)["n"].default
-    return {"n": min(max(algorithm.batch_steps // longest, fewest), MOST_EPISODES), **chosen}
+    if type(longest) is int and longest >= 1:
+        if algorithm.batch_steps is not None and kind != "table":
+            fewest = run_options(name)["n"].default
+            defaults["n"] = min(max(algorithm.batch_steps // longest, fewest), MOST_EPISODES)
+        if longest <= algorithm.short_episode:
+            defaults["gamma"] = 1.0
+    return defaults | dict(fields)
 
 
 @cache

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from steadyrl import __version__, measures
+from steadyrl.algorithms.penalty import DEFAULT_STEADINESS
 from steadyrl.evaluate import Summary
 from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.ground.option import shown
@@ -71,7 +72,7 @@ def _aim(config: RunConfig) -> str:
     if constraint is not None:
         return f"most return with a {name} of at most {constraint:g}"
     if lam is None:
-        return f"a steady return ({name}, steadiness {2 if steadiness is None else f'{steadiness:g}'})"
+        return f"a steady return ({name}, steadiness {DEFAULT_STEADINESS if steadiness is None else steadiness:g})"
     return f"E - {lam:g} D, D the {name}" if lam else "risk-neutral"
 
 
