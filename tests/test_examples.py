@@ -3,6 +3,9 @@
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
+import gymnasium as gym
+import numpy as np
+import pytest
 import torch
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -38,3 +41,20 @@ def test_ppo_of_one_file_bootstraps_at_a_time_limit():
     )
     assert len(lines) == 2
     assert torch.isfinite(weights(agent)).all()
+
+
+def test_the_small_car_drives_as_gymnasiums_with_each_action_held_and_every_eighth_picture_small_and_grey():
+    pytest.importorskip("Box2D")
+    module = loaded("car_racing", (EXAMPLES / "car_racing.py").read_text(encoding="utf-8"))
+    small, plain = module.SmallCarRacing(repeat=8), gym.make("CarRacing-v3", continuous=False).unwrapped
+    first, _ = small.reset(seed=3)
+    picture, _ = plain.reset(seed=3)
+    np.testing.assert_array_equal(first, picture[::2, ::2].mean(axis=-1).astype(np.uint8))
+    for action in (3, 1):
+        seen, reward, *_ = small.step(action)
+        steps = [plain.step(action) for _ in range(8)]
+        assert small.observation_space.contains(seen)
+        np.testing.assert_array_equal(seen, steps[-1][0][::2, ::2].mean(axis=-1).astype(np.uint8))
+        assert reward == sum(step[1] for step in steps)
+    small.close()
+    plain.close()
