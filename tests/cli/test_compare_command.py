@@ -98,3 +98,11 @@ def test_a_run_that_is_not_finished_is_named(folders, tmp_path, capsys):
     out = capsys.readouterr().out
     assert f"{tmp_path}/half is unfinished" in out
     assert "λ 2 " in out
+
+
+def test_of_lam_and_steadiness_the_label_has_the_one_that_counts(folders, tmp_path):
+    for name, fields in {"default": {}, "little": {"steadiness": 0.5}}.items():
+        train(MAZE, seed=0, n=5, updates=20, out=tmp_path / name, view=Quiet(), **fields)
+    study = of_runs([tmp_path / "default", folders[0], tmp_path / "little"])
+    labels = [line.label for line in comparison.compare(study, ["return"])]
+    assert labels == ["default steadiness", "λ 0", "steadiness 0.5"]

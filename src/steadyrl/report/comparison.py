@@ -17,6 +17,8 @@ from steadyrl.studies.statistics import Estimate
 METRICS: Final = ("return", "variability")
 NAMES: Final = ("measure", "algorithm", "method", "env")
 """Fields whose values say what they are."""
+WEIGHTS: Final = ("steadiness", "lam")
+"""Two ways to say how much D counts, of which a run has one."""
 FEWEST: Final = 2
 """Seeds that an interval needs."""
 
@@ -85,12 +87,15 @@ def scores(cell: Cell, metric: str) -> dict[int, float]:
 
 def label(study: StudyResults, cell: Cell) -> str:
     """What tells a group of runs from the others."""
-    values: Mapping[str, Any] = cell.values
-    parts = [
-        f"{'' if name in NAMES else _style.field_label(name) + ' '}{_style.level_label(name, values[name])}"
-        for name in study.varied
-    ]
-    return ", ".join(parts) or "runs"
+    parts = [_part(name, cell.values[name], cell.runs[0].settings) for name in study.varied]
+    return ", ".join(dict.fromkeys(part for part in parts if part)) or "runs"
+
+
+def _part(name: str, value: Any, settings: Mapping[str, Any]) -> str:
+    """A field and its value; of lam and steadiness only the one that counts."""
+    if name in WEIGHTS and value is None and settings.get("constraint") is None:
+        return "default steadiness" if all(settings.get(weight) is None for weight in WEIGHTS) else ""
+    return f"{'' if name in NAMES else _style.field_label(name) + ' '}{_style.level_label(name, value)}"
 
 
 def picture(study: StudyResults, metrics: Sequence[str] = METRICS) -> Figure:
