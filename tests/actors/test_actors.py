@@ -6,7 +6,8 @@ import torch
 from gymnasium import spaces
 
 from steadyrl.actors import divergence
-from steadyrl.actors.network import NetworkActor, conjugate_gradient
+from steadyrl.actors.divergence import conjugate_gradient
+from steadyrl.actors.network import NetworkActor
 from steadyrl.actors.options import NetworkOptions
 from steadyrl.policies.networks import GaussianNetwork
 from steadyrl.policies.tabular import softmax

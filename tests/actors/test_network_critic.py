@@ -5,7 +5,8 @@ import pytest
 import torch
 from gymnasium import spaces
 
-from steadyrl.actors.network_critic import MEMORY, NetworkCritic, returns_so_far
+from steadyrl.actors.moments import MEMORY
+from steadyrl.actors.network_critic import NetworkCritic, returns_so_far
 from steadyrl.policies.values import ValueNetwork
 from steadyrl.rollouts.returns import reward_to_go
 from tests.algorithms import mdp

@@ -5,8 +5,8 @@ import pytest
 import torch
 from gymnasium import spaces
 
-from steadyrl.actors.network_quantiles import NetworkQuantiles
-from steadyrl.actors.quantile_critic import levels
+from steadyrl.actors.network_critic import NetworkQuantiles
+from steadyrl.actors.table_critics import levels
 from steadyrl.algorithms.cvar_pg import CVaROptions, CVaRPolicyGradient
 from steadyrl.algorithms.quantile_cvar import (
     QuantileCVaR,

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import traceback
 
-import steadyrl.runs.run  # noqa: F401  what takes long to import
+import steadyrl.runs.training  # noqa: F401  what takes long to import
 from steadyrl.cli import main
 from tests.faults import ROOT
 

@@ -211,7 +211,7 @@ MUTATIONS = [
     ),
     Mutation(
         "a second signal",
-        "runs/signals.py",
+        "runs/loop.py",
         "if self.number is not None:",
         "if False:",
         "tests/runs/test_resume.py -k first_signal",

@@ -12,7 +12,7 @@ from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.ground import streams
 from steadyrl.rollouts import Collector
 from steadyrl.runs import BadInputError, Callback, RunConfig, RunFailedError, config_hash, load, train
-from steadyrl.runs.run import check_arguments
+from steadyrl.runs.training import check_arguments
 from steadyrl.runs.view import Lines, Quiet
 from tests.runs import envs
 

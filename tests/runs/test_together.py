@@ -11,8 +11,8 @@ from steadyrl.rollouts.fast.maze import CompiledMaze
 from steadyrl.runs import Interrupted, RunConfig, train
 from steadyrl.runs.evaluation import readings
 from steadyrl.runs.lock import locked
+from steadyrl.runs.loop import Stop
 from steadyrl.runs.maze_group import group_key, readings_of
-from steadyrl.runs.signals import Stop
 from steadyrl.runs.together import train_together
 from steadyrl.runs.view import Quiet
 

@@ -1,10 +1,16 @@
-"""KL between two policies of one network's form, from their outputs; differentiable in the second."""
+"""KL between two policies of one network's form, from their outputs; differentiable in the second.
 
+And the conjugate gradient method, by which the Hessian of that KL, the Fisher information, is inverted.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies._heads import GaussianHead, Head
 
 
@@ -63,3 +69,20 @@ def _normal(old: Normal, new: Normal) -> Tensor:
         -2.0 * new.log_std
     )
     return (new.log_std - old.log_std + 0.5 * (spread - 1.0)).sum(dim=-1)
+
+
+def conjugate_gradient(product: Callable[[Array], Array], b: Float[Array, " d"], steps: int) -> Float[Array, " d"]:
+    """x with product(x) = b, after this many steps or when the residual is negligible beside b."""
+    x = np.zeros_like(b)
+    residual = b.copy()
+    direction = b.copy()
+    size = enough = float(residual @ residual)
+    for _ in range(steps):
+        if size <= 1e-20 * enough:
+            break
+        image = product(direction)
+        length = size / float(direction @ image)
+        x, residual = x + length * direction, residual - length * image
+        before, size = size, float(residual @ residual)
+        direction = residual + size / before * direction
+    return x

@@ -1,12 +1,15 @@
 """Running means and deviations: the units in which networks see observations and learn values."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.ground.state import Stateful
+
+MEMORY: Final = 20
+"""Batches that a unit which forgets is averaged over."""
 
 
 class RunningMoments(Stateful):

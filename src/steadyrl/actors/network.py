@@ -1,21 +1,20 @@
 """A policy network and a value network: gradients by torch, steps by its optimisers."""
 
 import copy
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from steadyrl.actors.actor import Rule, Weights
-from steadyrl.actors.divergence import distribution, divergence, fixed
-from steadyrl.actors.moments import RunningMoments
-from steadyrl.actors.network_critic import MEMORY, NetworkCritic
-from steadyrl.actors.network_quantiles import NetworkQuantiles
+from steadyrl.actors.actor import Weights
+from steadyrl.actors.divergence import conjugate_gradient, distribution, divergence, fixed
+from steadyrl.actors.moments import MEMORY, RunningMoments
+from steadyrl.actors.network_critic import NetworkCritic, NetworkQuantiles
+from steadyrl.actors.network_steps import NetworkSteps, taken
 from steadyrl.actors.optimiser import Optimiser
 from steadyrl.actors.options import NetworkOptions, scheduled
-from steadyrl.ground.shapes import Array, Float, Int, IntArray
+from steadyrl.ground.shapes import Array, Float
 from steadyrl.ground.state import Stateful
 from steadyrl.policies._features import tensor_like
 from steadyrl.policies._tape import tape_of
@@ -29,10 +28,6 @@ CONJUGATE_STEPS: Final = 10
 DAMPING: Final = 0.1
 """What is added to the diagonal of F, as usual with trust regions on networks."""
 CPU: Final = torch.device("cpu")
-PARTS: Final = 16
-"""Mini-batches of a pass, at the least: short episodes must not mean that there are few steps to learn by."""
-PART_SIZES: Final = (32, 256)
-"""Steps of the smallest mini-batch and of the largest."""
 AT_ONCE: Final = 2048
 """Steps in one forward pass: a hidden layer of 128 then gives a megabyte, which stays in the cache."""
 
@@ -96,7 +91,7 @@ class NetworkActor(Stateful):
     def log_probs(self, batch: Batch) -> Float[Array, "n T"]:
         """log pi(a_it | s_it); 0 in the padding."""
         with torch.no_grad():
-            return padded(batch, self.learned.log_prob(*_taken(batch)).numpy(force=True))
+            return padded(batch, self.learned.log_prob(*taken(batch)).numpy(force=True))
 
     def gradient(self, batch: Batch, weights: Weights) -> Float[Array, " d"]:
         """(1/n) sum_i sum_t weight(i, t) grad log pi(a_it | s_it)."""
@@ -186,9 +181,9 @@ class NetworkActor(Stateful):
         for optimiser in optimisers if self._critic is None else [*optimisers, self._critic.optimiser]:
             optimiser.factor = factor
 
-    def steps(self, batch: Batch) -> "NetworkSteps":
+    def steps(self, batch: Batch) -> NetworkSteps:
         """The steps of a batch, to be taken in parts."""
-        return NetworkSteps(self, batch)
+        return NetworkSteps(batch, self.learned, self.value, self.policy_optimiser, self.value_optimiser)
 
     def critic(self, gamma: float) -> NetworkCritic:
         """b(s, return so far, t), a network of the value network's shape."""
@@ -209,7 +204,7 @@ class NetworkActor(Stateful):
     def _descent(self, batch: Batch, weights: Weights) -> list[torch.Tensor]:
         """The gradient of -(1/n) sum weight log pi by each parameter, added up over parts of the steps."""
         each = np.broadcast_to(weights, batch.rewards.shape)[batch.mask] / -batch.n
-        observations, actions = _taken(batch)
+        observations, actions = taken(batch)
         inputs = self.learned.features.tensor(observations, self.learned.dtype).to(self._parameters[0].device)
         tape = tape_of(self.learned)
         gradients = []
@@ -230,94 +225,11 @@ class NetworkActor(Stateful):
         return [part.reshape(p.shape) for part, p in zip(parts, self._parameters, strict=True)]
 
 
-class NetworkSteps:
-    """The steps of a batch in one row, as tensors."""
-
-    def __init__(self, actor: NetworkActor, batch: Batch) -> None:
-        self.part_size = int(np.clip(batch.steps // PARTS, *PART_SIZES))
-        self.actor = actor
-        self.policy = actor.learned
-        observations, actions = _taken(batch)
-        features = self.policy.features
-        device = next(self.policy.parameters()).device
-        self.inputs = features.tensor(observations, self.policy.dtype).to(device)
-        self.actions = torch.from_numpy(actions).to(device)
-        self._tape = tape_of(self.policy)
-        self._contents = [*self.policy.parameters(), *self.policy.buffers()]
-        self._known: tuple[list[int], torch.Tensor] | None = None
-        self.before = fixed(distribution(self.policy.head, self._all_outputs()))
-
-    def log_probs(self) -> Float[Array, " m"]:
-        """log pi(a | s) of every step."""
-        with torch.no_grad():
-            log_probs = self.policy.head.log_prob(self._all_outputs(), self.actions)
-        return log_probs.numpy(force=True).astype(np.float64)
-
-    def divergence(self) -> float:
-        """The exact KL of the two distributions, averaged over the steps."""
-        with torch.no_grad():
-            return float(divergence(self.before, distribution(self.policy.head, self._all_outputs())))
-
-    def ascend(self, part: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
-        """What the optimiser makes of the gradient of the rule's weights."""
-        outputs = self._tape.outputs(self.inputs[part])
-        log_prob = self.policy.head.log_prob(outputs, self.actions[part])
-        weights = tensor_like(rule(log_prob.numpy(force=True)), log_prob)
-        loss = -(log_prob * weights).mean()
-        if entropy:
-            loss = loss - entropy * self.policy.head.entropy(outputs).mean()
-        self._known = None
-        return self.actor.policy_optimiser.step_along(self._tape.gradient(loss))
-
-    def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
-        """A step of the value's optimiser."""
-        value = self.actor.value
-        target_tensor = tensor_like(targets, next(value.parameters()))
-        loss, gradient = value.squared_error(self.inputs[part], target_tensor)
-        self.actor.value_optimiser.descend_along(gradient)
-        return loss
-
-    def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:
-        """V(s) of a part of the steps."""
-        with torch.no_grad():
-            return self.actor.value(self.inputs[part]).numpy(force=True).astype(np.float64)
-
-    @torch.no_grad()
-    def _all_outputs(self) -> torch.Tensor:
-        """What the policy's network gives for every step; asked twice between two steps, it is computed once."""
-        versions = [one._version for one in self._contents]  # somebody else may change them; `ascend` forgets by itself
-        if self._known is None or self._known[0] != versions:
-            self._known = (versions, self.policy(self.inputs))
-        return self._known[1]
-
-
 def padded(batch: Batch, numbers: NDArray[Any]) -> Float[Array, "n T"]:
     """One number a step taken, with 0 in the padding."""
     out = np.zeros(batch.rewards.shape)
     out[batch.mask] = numbers
     return out
-
-
-def conjugate_gradient(product: Callable[[Array], Array], b: Float[Array, " d"], steps: int) -> Float[Array, " d"]:
-    """x with product(x) = b, after this many steps or when the residual is negligible beside b."""
-    x = np.zeros_like(b)
-    residual = b.copy()
-    direction = b.copy()
-    size = enough = float(residual @ residual)
-    for _ in range(steps):
-        if size <= 1e-20 * enough:
-            break
-        image = product(direction)
-        length = size / float(direction @ image)
-        x, residual = x + length * direction, residual - length * image
-        before, size = size, float(residual @ residual)
-        direction = residual + size / before * direction
-    return x
-
-
-def _taken(batch: Batch) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Observations and actions of the steps taken, in one row."""
-    return batch.observations[batch.mask], batch.actions[batch.mask]
 
 
 def _row(tensors: list[torch.Tensor]) -> Float[Array, " d"]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from steadyrl.actors.actor import Rule, Weights
 from steadyrl.actors.options import TableOptions, scheduled
-from steadyrl.actors.quantile_critic import TableQuantiles
+from steadyrl.actors.table_critics import TableCritic, TableQuantiles, approach, fit
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.ground.state import Stateful
 from steadyrl.policies import TabularSoftmax
@@ -255,56 +255,6 @@ class TableSteps:
     def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:
         """V(s) of a part of the steps."""
         return self.actor.value[self.states[part]]
-
-
-class TableCritic(Stateful):
-    """b(s): towards c_i by the value table's own rule."""
-
-    parts = ("table",)
-    decay = 1.0
-    """b does not see the return so far, on which c depends."""
-
-    def __init__(self, states: int, rate: float) -> None:
-        self.table: Float[Array, " states"] = np.zeros(states)
-        self.rate = rate
-
-    def baseline(self, batch: Batch) -> Float[Array, "n T"]:
-        """b(s_it); 0 in the padding."""
-        return np.where(batch.mask, self.table[batch.observations], 0.0)
-
-    def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
-        """Make ready to learn from parts of a batch's steps."""
-        self._states = batch.observations[batch.mask]
-        self._targets = np.repeat(c, batch.lengths)
-
-    def fit(self, part: Int[IntArray, " k"]) -> float:
-        """b(s) goes a share of the way to the mean of c_i over the state's steps."""
-        return approach(self.table, self._states[part], self._targets[part], self.rate)
-
-    def learn(self, batch: Batch, c: Float[Array, " n"]) -> float:
-        """Trajectory by trajectory, in place."""
-        return fit(self.table, batch, np.broadcast_to(c[:, None], batch.rewards.shape), self.rate)
-
-
-def fit(table: Float[Array, " states"], batch: Batch, targets: Float[Array, "n T"], rate: float) -> float:
-    """For each trajectory one gradient step of a table towards its targets; the mean loss."""
-    from steadyrl.actors import table_kernel  # noqa: PLC0415  numba takes a while to load
-
-    return float(table_kernel.fit(table, batch.observations, targets, batch.lengths, rate))
-
-
-def approach(
-    table: Float[Array, " states"], states: Int[IntArray, " k"], targets: Float[Array, " k"], rate: float
-) -> float:
-    """Move each entry a share of the way to the mean target of its steps, in place; the mean square before that.
-
-    So every state that was visited learns at one speed, be it visited once or in every episode, and no rate is too
-    high. The gradient of the mean over all steps would move a state by its share of the visits.
-    """
-    error = table[states] - targets
-    visits = np.maximum(np.bincount(states, minlength=table.size), 1)
-    table -= min(rate, 1.0) * np.bincount(states, error, table.size) / visits
-    return float(np.mean(error**2))
 
 
 def log_softmax(theta: Float[Array, "states actions"]) -> Float[Array, "states actions"]:

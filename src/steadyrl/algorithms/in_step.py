@@ -7,7 +7,8 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from steadyrl.actors.table import TableActor, TableAdam, TableCritic, climb
+from steadyrl.actors.table import TableActor, TableAdam, climb
+from steadyrl.actors.table_critics import TableCritic
 from steadyrl.algorithms.reinforce import Reinforce
 from steadyrl.estimators import Parts
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt

@@ -26,7 +26,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from steadyrl.actors.actor import Actor
-from steadyrl.actors.quantile_critic import MEMORY, levels
+from steadyrl.actors.moments import MEMORY
+from steadyrl.actors.table_critics import levels
 from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.tail import TailOptions, tail_problems, tail_weights

@@ -101,7 +101,8 @@ def train(
     from steadyrl.runs import toml, view
     from steadyrl.runs.build import with_env_defaults
     from steadyrl.runs.checks import config_from
-    from steadyrl.runs.run import folder_of, train
+    from steadyrl.runs.run import folder_of
+    from steadyrl.runs.training import train
 
     here = Path.cwd()  # an environment may change it
     worker_options = options_of(WorkerOptions)

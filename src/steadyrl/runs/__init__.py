@@ -19,8 +19,9 @@ from steadyrl.runs.checks import check
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
 from steadyrl.runs.external import evaluate_policy
-from steadyrl.runs.run import Run, load, train
+from steadyrl.runs.run import Run, load
 from steadyrl.runs.toml import from_toml, to_toml
+from steadyrl.runs.training import train
 from steadyrl.runs.view import View
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What an environment of a user's is made of, so that a run that was trained in another one is not taken for this one.
+"""On what a run ran; and what an environment of a user's is made of, so that another one is not taken for it.
 
 A file or a notebook may change while the name of a class stays. So the compiled code of the classes is hashed, which
 is there even where no source is, and does not change with a comment or a blank line; of what is installed, the version
@@ -6,9 +6,13 @@ of its package is taken too. Gymnasium's environments and ours are known by thei
 """
 
 import hashlib
+import platform
+import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -16,8 +20,10 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
+from steadyrl import __version__
 from steadyrl.envs._close import close
 from steadyrl.envs.risky import layers
+from steadyrl.ground import system
 from steadyrl.rollouts.vector import environments_of
 from steadyrl.runs.build import MakeEnv
 from steadyrl.runs.config import RunConfig
@@ -25,6 +31,7 @@ from steadyrl.runs.config import RunConfig
 KNOWN: Final = ("gymnasium", "steadyrl", "builtins", "typing", "abc")
 Fingerprint = dict[str, str]
 """A name of a part (a class, a function, a package) and its hash or version."""
+PACKAGES: Final = ("numpy", "scipy", "numba", "gymnasium", "safetensors", "torch", "box2d", "mujoco")
 
 
 def fingerprint(config: RunConfig, make: MakeEnv) -> Fingerprint:
@@ -157,3 +164,50 @@ def _is_filled(cell: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+@cache
+def provenance() -> dict[str, Any]:
+    """On what a run ran: versions, processor, threads, commit."""
+    return {
+        "versions": versions(),
+        "cpu": _cpu(),
+        "cores": system.cores(),
+        "system": platform.platform(),
+        "threads": 1,
+        "git_commit": _git_commit(),
+    }
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Of everything that has a part in the numbers of a run."""
+    by_package = {"steadyrl": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            by_package[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return by_package
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return platform.processor()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def _git_commit() -> str | None:
+    """The commit of the folder one is in, whose code may have a part in the run."""
+    git = shutil.which("git")
+    if git is None:
+        return None
+    command = [git, "rev-parse", "--verify", "--quiet", "HEAD"]
+    try:
+        process = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return process.stdout.strip() or None

@@ -12,12 +12,11 @@ from steadyrl.ground.errors import BadInputError, CorruptError
 from steadyrl.ground.files import check_entries, json_object, on_disk, sha256_of, sync_folder, write_atomically
 from steadyrl.ground.option import shown
 from steadyrl.runs import card
-from steadyrl.runs._provenance import provenance, versions
 from steadyrl.runs.checkpoint import NAME as CHECKPOINT
 from steadyrl.runs.checkpoint import listed, prune
 from steadyrl.runs.checks import config_from
 from steadyrl.runs.config import RunConfig, config_hash
-from steadyrl.runs.fingerprint import Fingerprint, differences
+from steadyrl.runs.fingerprint import Fingerprint, differences, provenance, versions
 from steadyrl.runs.metrics import NAME as METRICS
 
 FORMAT: Final = 2

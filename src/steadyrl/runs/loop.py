@@ -3,21 +3,26 @@
 Iteration k draws from streams named by (seed, k), so the learner's state and the counters are all that a checkpoint has
 to hold. Environments may remember what they played; so they are made anew at every boundary, where a checkpoint is
 possible, whether one is written or not and whether the run was interrupted there or not.
+
+Ctrl-C and SIGTERM: the first one asks the loop to stop, the second one stops it at once.
 """
 
 import math
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from types import FrameType
 from typing import Final
 
 from steadyrl.ground.errors import Interrupted, RunFailedError, described
 from steadyrl.runs.group import Group
 from steadyrl.runs.record import Record
-from steadyrl.runs.signals import Stop
 from steadyrl.runs.view import View
 
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 GRACE: Final = 5.0
 """Seconds within which the next boundary must be expected for a run to continue to it after a signal."""
 TABLE_BOUNDARY: Final = 200
@@ -25,6 +30,32 @@ NETWORK_BOUNDARY: Final = 20
 """Updates from one possible checkpoint to the next, where the config does not say."""
 THREADS: Final = 8
 """That wait for the disk at the same time, if there are several runs."""
+
+
+class Stop:
+    """Whether somebody wants the run to stop."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take the signals that are not ignored, and give them back in the end; only a main thread can."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._heard) for number in heard}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        if self.number is not None:
+            raise Interrupted(number, "stopped at once: the same command resumes from the last checkpoint")
+        self.number = number
 
 
 def advance_to_the_end(group: Group, boundary: int, stop: Stop, view: View, seconds: float = math.inf) -> None:

@@ -8,9 +8,9 @@ from typing import Final
 from steadyrl.algorithms import Algorithm
 from steadyrl.ground.errors import CorruptError
 from steadyrl.runs import checkpoint, folder, metrics
-from steadyrl.runs.best import Best, reason_array, reason_in
 from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.config import RunConfig, config_hash
+from steadyrl.runs.rules import Best, reason_array, reason_in
 
 CHECKPOINT_SHARE: Final = 0.01
 """The share of the time that checkpoints may cost where their frequency is not given."""

@@ -17,10 +17,9 @@ from steadyrl.runs import folder
 from steadyrl.runs.build import check_env, make_collector, make_learner, maker
 from steadyrl.runs.config import RunConfig
 from steadyrl.runs.lock import locked
-from steadyrl.runs.loop import TABLE_BOUNDARY, THREADS, advance_to_the_end
+from steadyrl.runs.loop import TABLE_BOUNDARY, THREADS, Stop, advance_to_the_end
 from steadyrl.runs.maze_group import MazeGroup
 from steadyrl.runs.record import Record
-from steadyrl.runs.signals import Stop
 from steadyrl.runs.view import Quiet
 
 

@@ -15,10 +15,10 @@ from steadyrl.ground.errors import Interrupted, LockedError, RunError, described
 from steadyrl.ground.processes import Died
 from steadyrl.runs import folder
 from steadyrl.runs.config import RunConfig
+from steadyrl.runs.loop import Stop
 from steadyrl.runs.maze_group import group_key
-from steadyrl.runs.run import train
-from steadyrl.runs.signals import Stop
 from steadyrl.runs.together import Ending, train_together
+from steadyrl.runs.training import train
 from steadyrl.runs.view import Quiet
 from steadyrl.studies import attempts
 from steadyrl.studies.board import Board
