@@ -13,20 +13,13 @@ import re
 import sys
 from pathlib import Path
 
-from steadyrl import __version__, measures
 from steadyrl.policies import storage
-from steadyrl.runs import Run, config_hash, load
-from steadyrl.runs.evaluation import Evaluation
+from steadyrl.runs import Run, card, load
 from steadyrl.runs.shipped import CARD, CONFIG, POLICY
 
 HOME = Path(__file__).parents[1] / "src" / "steadyrl" / "shipped"
 LARGEST = 400_000
 """Bytes of a policy: the package is to stay small."""
-EXTRA = {
-    "steadyrl/LunarLander-v0": "box2d",
-    "steadyrl/InvertedPendulum-v0": "mujoco",
-    "steadyrl/HalfCheetah-v0": "mujoco",
-}
 
 
 def ship(run: Run, name: str, episodes: int, seed: int) -> Path:
@@ -42,64 +35,11 @@ def ship(run: Run, name: str, episodes: int, seed: int) -> Path:
     target.mkdir(parents=True, exist_ok=True)
     (target / POLICY).write_bytes(raw)
     (target / CONFIG).write_text(json.dumps(run.config.to_dict(), indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    (target / CARD).write_text(card(run, name, run.evaluate(episodes, seed)), encoding="utf-8")
+    last = (run.metrics() or [{}])[-1]
+    evaluation = run.evaluate(episodes, seed)
+    text = card.card(run.config, run.status, run.update, run.policy, last, evaluation, name=name)
+    (target / CARD).write_text(text, encoding="utf-8")
     return target
-
-
-def card(run: Run, name: str, evaluation: Evaluation) -> str:
-    """What, how, numbers, limits."""
-    config = run.config
-    measure = measures.get(config.measure, **config.measure_params)
-    last = run.metrics()[-1]
-    summary = evaluation.summary(seed=0)
-    rows = [(f"mean return, discounted by {evaluation.gamma:g}", summary["mean"])]
-    rows += [(f"{measure.label} of it", summary[config.measure])] if config.measure in measures.names() else []
-    rows += [("mean of the worst 20 %", summary["cvar"])]
-    table = "\n".join("| {} | {} | {} to {} |".format(label, *row.rounded()) for label, row in rows)
-    plain = evaluation.undiscounted_returns
-    averse = "" if evaluation.risk_averse is None else f"| risk-averse rate | {evaluation.risk_averse:.3f} | |\n"
-    goal = f"steadiness {config.steadiness:g}" if config.steadiness is not None else "the default steadiness"
-    goal = f"lam {config.lam:g}" if config.lam is not None else goal
-    options = dict(config.env_options)
-    needs = f"\nNeeds {EXTRA[config.env]} and torch." if config.env in EXTRA else ""
-    return (
-        f"""# {name}
-
-## What
-
-A policy for `{config.env}`{f" with {options}" if options else ""}, a {type(run.policy).__name__}, trained to maximise
-E[G0] - lam D[G0] with D the {measure.label} ({goal}).
-
-```python
-import steadyrl
-
-run = steadyrl.load("{name}")
-run.policy.predict(observation)
-```
-
-## How
-
-`{config.algorithm}`, {run.update:,} updates of {config.n} episodes ({int(last["episodes"]):,} episodes in all), seed
-{config.seed}, steadyrl {__version__}; config.json has every option (its hash begins {config_hash(config)[:12]}).
-
-## Numbers
-
-{evaluation.returns.size:,} new episodes with actions drawn from the policy, seed {evaluation.seed}; intervals of
-0.95 over the episodes, by bootstrap.
-
-| | | interval |
-|---|---|---|
-{table}
-| mean return, undiscounted | {plain.mean():.5g} | standard deviation {plain.std(ddof=1):.4g} |
-{averse}| mean length | {evaluation.lengths.mean():.1f} steps | |
-
-## Limits
-
-One seed of training, in simulation, under these options; in another environment, or with other noise, nothing is known
-of it. It was chosen to be shown, so that it may be better than what the same options give with another seed.{needs}
-""".rstrip()
-        + "\n"
-    )
 
 
 def main() -> None:

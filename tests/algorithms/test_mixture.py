@@ -6,7 +6,7 @@ import pytest
 from steadyrl import measures
 from steadyrl.algorithms.mixture import MixtureOptions, MixturePolicyGradient
 from steadyrl.policies import TabularSoftmax
-from steadyrl.policies.mixed import MixedPolicy, mixed
+from steadyrl.policies.derived import MixedPolicy, mixed
 from steadyrl.policies.tabular import softmax
 from tests.algorithms import even
 from tests.algorithms.even import ALL, GAMMA, PI, RATE, RETURNS

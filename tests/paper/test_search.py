@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from steadyrl.estimators.paper import MEASURES
-from steadyrl.paper.maze.search import CHOSEN_FOR, best_of, chosen_for
+from steadyrl.paper.maze.best import CHOSEN_FOR, best_of, chosen_for
 from steadyrl.paper.maze.words import NOISES
 from steadyrl.paper.studies import claims_of
 from tests.paper.synthetic import study

@@ -10,8 +10,7 @@ from torch.nn import functional
 from steadyrl.cli import main
 from steadyrl.ground.errors import BadInputError, Interrupted
 from steadyrl.policies import load_policy
-from steadyrl.policies.cnn import PictureNetwork, is_picture
-from steadyrl.policies.encoders import Encoder, ModuleFeatures
+from steadyrl.policies.encoders import Encoder, ModuleFeatures, PictureNetwork, is_picture
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
 from steadyrl.policies.onnx_export import export
 from steadyrl.policies.values import ValueNetwork

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from steadyrl.cli import main
 from steadyrl.ground.errors import BadInputError
 from steadyrl.policies import RandomPolicy, TabularSoftmax
-from steadyrl.policies.mixed import MixedPolicy
+from steadyrl.policies.derived import MixedPolicy
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
 from steadyrl.rollouts import Collector, EpisodeError, collector, workers
 from steadyrl.rollouts.shared_policy import SharedPolicy, pieces_of

@@ -8,7 +8,7 @@ import pytest
 
 from steadyrl import measures
 from steadyrl.ground import streams
-from steadyrl.policies.likeliest import likeliest
+from steadyrl.policies.derived import likeliest
 from steadyrl.rollouts import Collector
 from steadyrl.rollouts.returns import discounted_returns
 from steadyrl.runs import BadInputError, Callback, RunFailedError, load, train

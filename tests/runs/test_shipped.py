@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,10 @@ import steadyrl
 from steadyrl.cli import main
 from steadyrl.runs import shipped
 from steadyrl.runs.checks import config_from
+from steadyrl.runs.view import Quiet
 
 NAMES = shipped.names()
-SECTIONS = ["What", "How", "Numbers", "Limits"]
+SECTIONS = ["What it is", "How it was trained", "What it does", "How to use it", "Limits"]
 
 
 def folder(name):
@@ -33,7 +35,10 @@ def test_a_card_says_what_how_numbers_and_limits(name):
     assert f'steadyrl.load("{name}")' in card
     config = config_from(json.loads((folder(name) / shipped.CONFIG).read_text(encoding="utf-8")))
     assert f"`{config.env}`" in card
-    assert int(re.search(r"^([\d,]+) new episodes", card, flags=re.MULTILINE)[1].replace(",", "")) >= 200
+    assert (
+        int(re.search(r"^([\d,]+) episodes that it was not trained on", card, flags=re.MULTILINE)[1].replace(",", ""))
+        >= 200
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -47,7 +52,7 @@ def test_it_acts_without_training(name):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("maze")])
 def test_the_rate_on_its_card_is_what_it_does(name):
-    rate = float(re.search(r"\| risk-averse rate \| ([\d.]+)", shipped.card(name))[1])
+    rate = float(re.search(r"Risk-averse rate: ([\d.]+)\.", shipped.card(name))[1])
     assert steadyrl.load(name).evaluate(400, seed=1).risk_averse == pytest.approx(rate, abs=0.05)
 
 
@@ -59,3 +64,15 @@ def test_a_name_works_on_the_command_line_and_a_folder_of_that_name_comes_first(
     assert main(["watch", name, "--out", "film.gif", "--frames", "5"]) == 0
     Path(name).mkdir()
     assert not shipped.is_shipped(name)
+
+
+def test_a_finished_run_is_put_among_them_with_the_card_that_export_writes(tmp_path, monkeypatch):
+    ship = runpy.run_path(str(Path(__file__).parents[2] / "results" / "ship.py"))["ship"]
+    monkeypatch.setitem(ship.__globals__, "HOME", tmp_path / "shipped")
+    run = steadyrl.train("steadyrl/Maze-v0", lam=1.0, n=5, updates=2, out=tmp_path / "run", view=Quiet())
+    target = ship(run, "maze-tiny", 20, 900)
+    assert sorted(path.name for path in target.iterdir()) == sorted([shipped.CARD, shipped.CONFIG, shipped.POLICY])
+    written, exported = ((folder / shipped.CARD).read_text() for folder in (target, run.export(episodes=20, seed=900)))
+    assert 'steadyrl.load("maze-tiny")' in written
+    for section in SECTIONS[:3]:  # what it is, how it was made and what it does, word for word
+        assert written.partition(f"## {section}")[2].partition("## ")[0] in exported

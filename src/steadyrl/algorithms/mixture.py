@@ -23,13 +23,13 @@ import numpy as np
 
 from steadyrl.actors.actor import Actor, Weights
 from steadyrl.algorithms.algorithm import Algorithm
+from steadyrl.algorithms.cvar_pg import TailOptions, tail_problems, tail_weights
 from steadyrl.algorithms.registry import register
-from steadyrl.algorithms.tail import TailOptions, tail_problems, tail_weights
 from steadyrl.algorithms.weights import mean_weights
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.policies import Policy
-from steadyrl.policies.mixed import mixed
+from steadyrl.policies.derived import mixed
 from steadyrl.rollouts.batch import Batch
 
 

@@ -29,8 +29,8 @@ from steadyrl.actors.actor import Actor
 from steadyrl.actors.moments import MEMORY
 from steadyrl.actors.table_critics import levels
 from steadyrl.algorithms.algorithm import Algorithm
+from steadyrl.algorithms.cvar_pg import TailOptions, tail_problems, tail_weights
 from steadyrl.algorithms.registry import register
-from steadyrl.algorithms.tail import TailOptions, tail_problems, tail_weights
 from steadyrl.ground import streams
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float, Int, IntArray

@@ -27,10 +27,10 @@ import numpy as np
 
 from steadyrl.actors.actor import Actor
 from steadyrl.algorithms.algorithm import Algorithm
+from steadyrl.algorithms.cvar_pg import TailOptions, quantile, tail_problems
 from steadyrl.algorithms.ppo import NeutralPPOOptions
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.risk_neutral import RiskNeutralPPO
-from steadyrl.algorithms.tail import TailOptions, quantile, tail_problems
 from steadyrl.algorithms.weights import discounts
 from steadyrl.ground.option import option
 from steadyrl.ground.shapes import Array, Float

@@ -56,7 +56,7 @@ def watch(
     """Play episodes and write them as a GIF or MP4; a tabular policy of the Maze also as a map. Needs no screen."""
     from steadyrl.envs import _video
     from steadyrl.envs._checks import check_choice, check_count
-    from steadyrl.envs._close import close
+    from steadyrl.envs.environment import close
     from steadyrl.rollouts.stepper import flat
 
     for name, value in (("episodes", episodes), ("frames", frames), ("fps", 1 if fps is None else fps)):
@@ -127,7 +127,7 @@ def _by(policy: Any, seed: int, deterministic: bool) -> Act:
     import numpy as np
 
     from steadyrl.ground import streams
-    from steadyrl.policies.likeliest import likeliest
+    from steadyrl.policies.derived import likeliest
 
     policy = likeliest(policy) if deterministic else policy
     draws = policy.uniforms_per_action

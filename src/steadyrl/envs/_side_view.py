@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from steadyrl.envs.risky import Above, Below, RiskyRegion, layers
+from steadyrl.envs.environment import layers
+from steadyrl.envs.risky import Above, Below, RiskyRegion
 
 WIDTH = 480
 HEIGHT = 360

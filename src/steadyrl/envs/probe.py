@@ -15,7 +15,6 @@ import numpy as np
 from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 
 from steadyrl.envs._checks import check_count
-from steadyrl.envs._close import close
 from steadyrl.envs._probe_checks import (
     BrokenEnvironmentError,
     check_observation,
@@ -23,6 +22,7 @@ from steadyrl.envs._probe_checks import (
     check_spaces,
     check_step,
 )
+from steadyrl.envs.environment import close
 from steadyrl.ground.errors import described
 
 __all__ = ["BrokenEnvironmentError", "probe"]

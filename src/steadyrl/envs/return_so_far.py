@@ -16,8 +16,8 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
+from steadyrl.envs.environment import time_limit
 from steadyrl.envs.spaces import REAL
-from steadyrl.envs.time_limit import time_limit
 
 RETURN: Final = "return"
 TIME: Final = "time"

@@ -10,6 +10,7 @@ from gymnasium.wrappers import TimeLimit
 
 from steadyrl.envs._checks import LONGEST, check_choice, check_count
 from steadyrl.envs._draws import RewardDraws, check_noise
+from steadyrl.envs.environment import layers
 from steadyrl.envs.noise import Noise, Sampler
 
 Where = Callable[[Any, Any, dict[str, Any]], bool]
@@ -130,11 +131,3 @@ class RiskyRegion(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             "risk_averse": min(1.0 - share, float(info.get("risk_averse", 1.0))),
             "episode_length": self._steps,
         }
-
-
-def layers(env: gym.Env[Any, Any]) -> list[gym.Env[Any, Any]]:
-    """The environment's wrappers from the outside in, and the bare environment last."""
-    chain = [env]
-    while isinstance(chain[-1], gym.Wrapper):
-        chain.append(chain[-1].env)
-    return chain

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from steadyrl.ground.shapes import Array, Points, Rows
+from steadyrl.measures._measure import Function, Measure
 from steadyrl.measures._registry import register
 from steadyrl.measures._weighted import ascending, average, ordered
 
@@ -29,19 +30,16 @@ def _influence(derivative: Callable[[Array], Array], returns: Points, weights: P
     return s.unsort(np.concatenate([np.zeros_like(s.z[..., :1]), steps], axis=-1))
 
 
+def _spectral(name: str, label: str, influence: Function) -> Callable[[Function], Measure]:
+    """Register a spectral premium: each is coherent, of degree 1, and not listed among the measures to train with."""
+    return register(name, label=label, influence=influence, batched=True, statistic=True, degree=1, coherent=True)
+
+
 def _power_influence(returns: Points, weights: Points, power: float = 2.0) -> Points:
     return _influence(lambda t: power * t ** (power - 1.0), returns, weights)
 
 
-@register(
-    "power_premium",
-    label="Power premium",
-    influence=_power_influence,
-    batched=True,
-    statistic=True,
-    degree=1,
-    coherent=True,
-)
+@_spectral("power_premium", "Power premium", _power_influence)
 def power_premium(returns: Points, weights: Points, power: float = 2.0) -> Rows:
     """E[X] - int q_(1-t) d(t^power), power >= 1: for a whole number, the mean less the expected worst of so many draws.
 
@@ -56,15 +54,7 @@ def _exponential_influence(returns: Points, weights: Points, steepness: float = 
     return _influence(lambda t: steepness * np.exp(steepness * t) / np.expm1(steepness), returns, weights)
 
 
-@register(
-    "exponential_premium",
-    label="Exponential premium",
-    influence=_exponential_influence,
-    batched=True,
-    statistic=True,
-    degree=1,
-    coherent=True,
-)
+@_spectral("exponential_premium", "Exponential premium", _exponential_influence)
 def exponential_premium(returns: Points, weights: Points, steepness: float = 2.0) -> Rows:
     """E[X] - int_0^1 q_u k exp(-k u) / (1 - exp(-k)) du, k = steepness > 0: the exponential spectrum.
 
@@ -97,15 +87,7 @@ def _cvar_mixture_influence(
     return _influence(derivative, returns, weights)
 
 
-@register(
-    "cvar_mixture_premium",
-    label="CVaR mixture premium",
-    influence=_cvar_mixture_influence,
-    batched=True,
-    statistic=True,
-    degree=1,
-    coherent=True,
-)
+@_spectral("cvar_mixture_premium", "CVaR mixture premium", _cvar_mixture_influence)
 def cvar_mixture_premium(
     returns: Points, weights: Points, levels: Sequence[float] = (0.2, 1.0), shares: Sequence[float] = (0.5, 0.5)
 ) -> Rows:

@@ -15,9 +15,8 @@ from steadyrl.paper.gradients.rows import Experiment
 from steadyrl.paper.judging import judged
 from steadyrl.paper.lunarlander.claims import lunarlander
 from steadyrl.paper.lunarlander.figure import differences, over_the_authors
-from steadyrl.paper.maze.best import best
+from steadyrl.paper.maze.best import best, search
 from steadyrl.paper.maze.claims import maze
-from steadyrl.paper.maze.search import search
 from steadyrl.paper.pendulum.claims import pendulum
 from steadyrl.paper.sensitivity.claims import sensitivity
 from steadyrl.report.claims import Claim

@@ -11,9 +11,8 @@ from typing import Any, Final
 import gymnasium as gym
 from gymnasium.vector import VectorEnv
 
-from steadyrl.envs._close import close
 from steadyrl.envs.codecs import ActionCodec, ObservationCodec
-from steadyrl.envs.time_limit import time_limit
+from steadyrl.envs.environment import close, time_limit
 from steadyrl.ground.errors import described
 from steadyrl.policies import Policy, TabularSoftmax
 from steadyrl.rollouts.batch import Batch, Part, join

@@ -8,8 +8,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from steadyrl.envs._close import close
 from steadyrl.envs.codecs import ActionCodec, ObservationCodec
+from steadyrl.envs.environment import close
 from steadyrl.ground.errors import described
 from steadyrl.ground.shapes import Array, BoolArray
 

@@ -16,9 +16,9 @@ from steadyrl.actors.actor import Actor
 from steadyrl.actors.make import Kind, kind_of, make_actor
 from steadyrl.algorithms import Algorithm, quantity
 from steadyrl.envs.cost import WithCost
+from steadyrl.envs.environment import time_limit
 from steadyrl.envs.probe import probe
 from steadyrl.envs.return_so_far import SoFarOptions, WithReturnSoFar
-from steadyrl.envs.time_limit import time_limit
 from steadyrl.ground import cluster
 from steadyrl.ground.errors import BadInputError, described
 from steadyrl.policies import RandomPolicy

@@ -12,7 +12,7 @@ from steadyrl.algorithms.penalty import DEFAULT_STEADINESS
 from steadyrl.evaluate import Summary
 from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.ground.option import shown
-from steadyrl.policies import Policy
+from steadyrl.policies import Policy, TabularSoftmax
 from steadyrl.policies.card import code, how_to_use, in_sections, table
 from steadyrl.policies.storage import to_bytes
 from steadyrl.runs.config import RunConfig, config_hash
@@ -47,16 +47,26 @@ def write(folder: Path, policy: Policy, text: str) -> None:
 
 
 def card(
-    config: RunConfig, status: str, update: int, policy: Policy, last: Mapping[str, Any], evaluation: Evaluation
+    config: RunConfig,
+    status: str,
+    update: int,
+    policy: Policy,
+    last: Mapping[str, Any],
+    evaluation: Evaluation,
+    *,
+    name: str = "",
 ) -> str:
-    """The card of a policy: `last` is the last row of the run's metrics, `evaluation` what the policy did since."""
-    title = f"{code(config.env)}: {_aim(config)}"
+    """The card of a policy: `last` is the last row of the run's metrics, `evaluation` what the policy did since.
+
+    One that comes with the package has a `name` by which it is loaded.
+    """
+    title = f"{name + ', ' if name else ''}{code(config.env)}: {_aim(config)}"
     sections = {
         "What it is": _what(config, policy),
         "How it was trained": _how(config, status, update, last),
         "What it does": _numbers(config, evaluation),
-        "How to use it": how_to_use(policy, WEIGHTS),
-        "Limits": _limits(config, status, update, evaluation),
+        "How to use it": _load_by(name, policy) if name else how_to_use(policy, WEIGHTS),
+        "Limits": _limits(config, status, update, evaluation, chosen=bool(name)),
     }
     return f"# {title}\n{in_sections(sections)}"
 
@@ -115,8 +125,15 @@ def _numbers(config: RunConfig, evaluation: Evaluation) -> str:
     )
 
 
-def _limits(config: RunConfig, status: str, update: int, evaluation: Evaluation) -> str:
+def _load_by(name: str, policy: Policy) -> str:
+    extra = "" if isinstance(policy, TabularSoftmax) else '  # pip install "steadyrl[deep]"'
+    return f'```python\nimport steadyrl{extra}\n\nrun = steadyrl.load("{name}")\nrun.policy.predict(observation)\n```'
+
+
+def _limits(config: RunConfig, status: str, update: int, evaluation: Evaluation, *, chosen: bool) -> str:
     points = []
+    if chosen:
+        points.append("It was chosen to be shown: with another seed the same options may give a worse one.")
     if status != "finished":
         points.append(f"The run is {status} after {update} of {config.updates} updates.")
     points += [

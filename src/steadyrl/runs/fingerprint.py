@@ -21,8 +21,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
 from steadyrl import __version__
-from steadyrl.envs._close import close
-from steadyrl.envs.risky import layers
+from steadyrl.envs.environment import close, layers
 from steadyrl.ground import system
 from steadyrl.rollouts.vector import environments_of
 from steadyrl.runs.build import MakeEnv

@@ -10,7 +10,7 @@ from steadyrl.ground import tables
 from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.ground.option import listed
 from steadyrl.policies import Policy
-from steadyrl.policies.likeliest import likeliest
+from steadyrl.policies.derived import likeliest
 from steadyrl.rollouts import EpisodeError
 from steadyrl.runs import card, checkpoint, evaluation, folder, look, metrics
 from steadyrl.runs.build import MakeEnv, make_collector, make_learner, maker

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from steadyrl.policies import storage
+from steadyrl.runs import card as card_file
 from steadyrl.runs.build import maker
 from steadyrl.runs.checks import config_from
 
 if TYPE_CHECKING:
     from steadyrl.runs.run import Run
 
-POLICY: Final = "policy.safetensors"
+POLICY: Final = card_file.WEIGHTS
+CARD: Final = card_file.CARD
 CONFIG: Final = "config.json"
-CARD: Final = "README.md"
 
 
 def names() -> list[str]:

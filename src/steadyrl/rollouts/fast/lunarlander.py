@@ -18,9 +18,10 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 from steadyrl.envs._draws import RewardDraws
+from steadyrl.envs.environment import layers
 from steadyrl.envs.lunarlander import EndedRight, LanderReport, touches_ground
 from steadyrl.envs.noise import Noise
-from steadyrl.envs.risky import RiskyRegion, layers
+from steadyrl.envs.risky import RiskyRegion
 from steadyrl.rollouts.stepper import LastInfo, SlotError, Stepped
 
 UNSEEN: Final = (OrderEnforcing, PassiveEnvChecker)

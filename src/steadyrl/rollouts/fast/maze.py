@@ -7,9 +7,9 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
+from steadyrl.envs.environment import layers
 from steadyrl.envs.maze import MazeEnv, MazeSpec
 from steadyrl.envs.noise import encode
-from steadyrl.envs.risky import layers
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray, UInt
 from steadyrl.policies.tabular import TabularSoftmax

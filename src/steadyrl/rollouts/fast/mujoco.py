@@ -15,10 +15,11 @@ import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
+from steadyrl.envs.environment import layers
 from steadyrl.envs.half_cheetah import EitherWay, advance
 from steadyrl.envs.inverted_pendulum import FallReward
 from steadyrl.envs.noise import Gaussian, Mixture, Pareto, Uniform, encode
-from steadyrl.envs.risky import Above, Below, RiskyRegion, layers
+from steadyrl.envs.risky import Above, Below, RiskyRegion
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
 from steadyrl.rollouts.stepper import LastInfo, SlotError, Stepped

@@ -1,11 +1,20 @@
-"""How long an episode can last, as far as an environment says."""
+"""What can be asked of any environment: its wrappers, how long an episode can last, and to be closed."""
 
+import warnings
 from typing import Any
 
 import gymnasium as gym
 from gymnasium.wrappers import TimeLimit
 
-from steadyrl.envs.risky import layers
+from steadyrl.ground.errors import described
+
+
+def layers(env: gym.Env[Any, Any]) -> list[gym.Env[Any, Any]]:
+    """The environment's wrappers from the outside in, and the bare environment last."""
+    chain = [env]
+    while isinstance(chain[-1], gym.Wrapper):
+        chain.append(chain[-1].env)
+    return chain
 
 
 def time_limit(env: gym.Env[Any, Any]) -> int:
@@ -21,3 +30,13 @@ def time_limit(env: gym.Env[Any, Any]) -> int:
     if not (inner_limits or registered):
         raise ValueError(f"{env} has no time limit: give limit, the longest an episode may last")
     return min(int(steps) for steps in inner_limits or [registered])
+
+
+def close(env: gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any]) -> None:
+    """Close an environment. If that fails, what it has played stays played; it is said, and no more."""
+    try:
+        env.close()
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:
+        warnings.warn(f"{env}: close raised {described(error)}", stacklevel=2)
