@@ -22,7 +22,9 @@ from steadyrl.measures import Measure
 # Entries of one chunk of resamples (2 MB): a measure makes some ten arrays of that size, and they stay in the cache.
 CHUNK = 1 << 18
 GROUPS = 200
+"""Of returns that the jackknife leaves out in turn, at the most."""
 ROUNDING = 1e-12
+"""Numbers that differ by less, relative to their range, are equal."""
 
 NORMAL = NormalDist()
 
@@ -86,7 +88,7 @@ def summary(
     """Mean, CVaR, VaR and every measure of variability that is known by name, each with a BCa bootstrap interval.
 
     All rows share the same resamples, so they can be compared with each other; the same seed gives the same
-    numbers. `progress`, if given, is told how many resamples are done, from time to time.
+    numbers. `progress`, if given, is called with the number of resamples so far, from time to time.
 
     Bias-corrected and accelerated intervals (Efron 1987): the ends are quantiles of the resampled values at
     Phi(z0 + (z0 + z) / (1 - a (z0 + z))), where z0 corrects for the share of resampled values below the value and a
@@ -107,7 +109,7 @@ def summary(
         count += len(chunk)
         if progress is not None:
             progress(count)
-    rows = (_row(measure, x, of_it, confidence) for measure, of_it in zip(statistics, replicates, strict=True))
+    rows = (_row(measure, x, values, confidence) for measure, values in zip(statistics, replicates, strict=True))
     return Summary(x.size, confidence, resamples, int(seed), tuple(rows))
 
 

@@ -166,7 +166,7 @@ def test_hostile_words_are_text_on_the_page(study, tmp_path, capsys):
 @pytest.mark.parametrize("content", [b'{"deaths": -1e9}', b'{"deaths": 1e999}', b"[" * 50_000, pickle.dumps(1), b"{}"])
 def test_a_count_of_deaths_that_lies_gives_no_more_attempts(content, tmp_path):
     (tmp_path / "deaths.json").write_bytes(content)
-    assert [attempts.died(tmp_path) for _ in range(3)] == [1, 2, 3]
+    assert [attempts.count_death(tmp_path) for _ in range(3)] == [1, 2, 3]
 
 
 HOLDER = "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, 2); print(flush=True); sys.stdin.read()"

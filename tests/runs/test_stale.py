@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 from steadyrl.runs import BadInputError, RunConfig, load, train
-from steadyrl.runs.fingerprint import fingerprint, of
+from steadyrl.runs.fingerprint import fingerprint, hashes_of
 from steadyrl.runs.view import Quiet
 
 SHORT = {"n": 4, "updates": 2, "lam": 1.0}
@@ -75,13 +75,13 @@ def test_so_is_what_a_function_was_made_with():
 def test_two_interpreters_agree(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        f"from steadyrl.runs.fingerprint import of\nnames = {{'__name__': 'cell'}}\n"
-        f"exec({SOURCE.format(**PLAIN)!r}, names)\nprint(of([names['Pay']])['cell.Pay'])\n"
+        f"from steadyrl.runs.fingerprint import hashes_of\nnames = {{'__name__': 'cell'}}\n"
+        f"exec({SOURCE.format(**PLAIN)!r}, names)\nprint(hashes_of([names['Pay']])['cell.Pay'])\n"
     )
     fingerprints = {
         subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout for _ in range(2)
     }
-    assert fingerprints == {of([cell("Pay")])["cell.Pay"] + "\n"}
+    assert fingerprints == {hashes_of([cell("Pay")])["cell.Pay"] + "\n"}
 
 
 def test_environments_that_come_with_gymnasium_or_with_us_are_known_by_their_versions():
@@ -92,7 +92,7 @@ def test_environments_that_come_with_gymnasium_or_with_us_are_known_by_their_ver
 def test_an_installed_package_adds_its_version():
     from rliable.library import StratifiedBootstrap
 
-    assert of([StratifiedBootstrap])["package rliable"] == version("rliable")
+    assert hashes_of([StratifiedBootstrap])["package rliable"] == version("rliable")
 
 
 def test_a_finished_run_is_handed_back_and_said_to_be_one(tmp_path, capsys):

@@ -69,17 +69,17 @@ class MixturePolicyGradient(Algorithm):
     @property
     def policy(self) -> Policy:
         """pi_neutral while it is trained, then the mixture."""
-        if self._first:
+        if self._trains_neutral:
             return self.neutral.policy
         return mixed(self.gate.policy, self.averse.policy, self.neutral.policy)
 
     @property
-    def _first(self) -> bool:
+    def _trains_neutral(self) -> bool:
         return self.finished_updates < self.options.neutral_share * self.updates
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """REINFORCE for pi_neutral, or CVaR steps for pi' and w."""
-        if self._first:
+        if self._trains_neutral:
             weights = mean_weights(to_go, self.neutral.values(batch), self.options.gamma)
             self.neutral.ascend(batch, weights)
             self.neutral.fit_values(batch, to_go)

@@ -112,9 +112,9 @@ def _is_shipped(name: str) -> bool:
 
 def _as_seen(run: Any, env: Any) -> Any:
     """The environment as the run's policy sees it."""
-    from steadyrl.runs.build import as_seen
+    from steadyrl.runs.build import as_learned_in
 
-    return as_seen(run.config, lambda: env)()
+    return as_learned_in(run.config, lambda: env)()
 
 
 def _at_random(env: Any, seed: int) -> Act:

@@ -44,7 +44,7 @@ def compare(study: StudyResults, metrics: Sequence[str] = METRICS) -> list[Compa
     Runs of the same seed begin alike and play environments that are alike, so their difference says more than the
     difference of two means: it is resampled seed by seed.
     """
-    lines = []
+    rows = []
     for metric in metrics:
         cells = groups(study)
         first = scores(cells[0], metric)
@@ -53,7 +53,7 @@ def compare(study: StudyResults, metrics: Sequence[str] = METRICS) -> list[Compa
             against = cell is not cells[0] and _comparable(cells[0], cell, metric)
             shared = sorted(own.keys() & first.keys()) if against else []
             differences = [own[seed] - first[seed] for seed in shared]
-            lines.append(
+            rows.append(
                 ComparisonRow(
                     label(study, cell),
                     metric,
@@ -63,7 +63,7 @@ def compare(study: StudyResults, metrics: Sequence[str] = METRICS) -> list[Compa
                     len(shared),
                 )
             )
-    return lines
+    return rows
 
 
 def _comparable(first: Cell, other: Cell, metric: str) -> bool:

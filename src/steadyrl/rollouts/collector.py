@@ -26,13 +26,13 @@ from steadyrl.rollouts.workers import Engine, WorkerOptions, Workers, checked
 
 BACKENDS: Final = ("auto", "gymnasium")
 WIDTH: Final = 32
-
+"""Episodes played side by side."""
 PILOTS: Final = 2
 """Episodes that are played one by one to see what an episode costs: the first of them compiles and imports."""
 START: Final = 1.0
 """Seconds that workers take to begin: they are started when so much has been, or will be, played without them."""
 WORTH: Final = 0.02
-"""Seconds of a batch: to hand out less than that takes as long as it saves."""
+"""Seconds of a batch that is handed out: to hand out less takes as long as it saves."""
 
 
 class Collector:
@@ -173,9 +173,10 @@ class Collector:
             played += count
             self._pilots += 1
             self._seconds += seconds
-            batch = seconds / count * n
-            rest = seconds / count * (n - played)
-            self._worth_it = self._pilots >= PILOTS and batch >= WORTH and self._seconds + rest >= START
+            batch_seconds = seconds / count * n
+            seconds_ahead = seconds / count * (n - played)
+            enough = batch_seconds >= WORTH and self._seconds + seconds_ahead >= START
+            self._worth_it = self._pilots >= PILOTS and enough
         return parts if played == n else parts + workers.play(policy, played, n, seed, iteration)
 
     def _make_workers(self, env: Source, limit: int | None, options: WorkerOptions) -> Workers | None:

@@ -35,7 +35,7 @@ def play_part(
 ) -> Part:
     """n of a batch's episodes, from number `first` on."""
     seeds = episode_seeds(seed, iteration, n, first)
-    chance = _Chance(seed, iteration, n, policy.uniforms_per_action, first)
+    uniforms = _ActionUniforms(seed, iteration, n, policy.uniforms_per_action, first)
     record = _Record(stepper, n, max_steps, first)
     slots = np.arange(min(width, n))
     playing = np.arange(min(width, n))  # the episode in each live slot
@@ -43,7 +43,7 @@ def play_part(
     current = np.stack([_begin(record, stepper, i, i, seeds[i]) for i in range(started)])
     while slots.size:
         t = record.lengths[playing]
-        actions = policy.act(current, chance.at(playing, t))
+        actions = policy.act(current, uniforms.at(playing, t))
         stepped = _step(record, stepper, slots, playing, actions)
         over = stepped.terminated | stepped.truncated | (t + 1 >= max_steps)
         record.write(playing, current, actions, stepped.rewards)
@@ -63,7 +63,7 @@ def play_part(
     return record.part()
 
 
-class _Chance:
+class _ActionUniforms:
     """The uniform numbers that each episode's actions are drawn from, made for many of its steps by one call."""
 
     def __init__(self, seed: int, iteration: int, n: int, draws: int, first: int) -> None:
@@ -76,9 +76,9 @@ class _Chance:
         due = place == 0
         if due.any():
             draws = self.ahead.shape[2]
-            late = episodes[due]
-            uniforms = streams.uniforms(self.keys[late], t[due] * draws, AHEAD * draws)
-            self.ahead[late] = uniforms.reshape(late.size, AHEAD, draws)
+            starved = episodes[due]
+            fresh = streams.uniforms(self.keys[starved], t[due] * draws, AHEAD * draws)
+            self.ahead[starved] = fresh.reshape(starved.size, AHEAD, draws)
         return self.ahead[episodes, place]
 
 

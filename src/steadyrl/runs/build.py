@@ -60,9 +60,9 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
         return dict(fields)
     try:
         if make is None:
-            kind, limit = _seen(env, json.dumps(fields.get("env_options", {}), sort_keys=True), policy)
+            kind, limit = _kind_and_limit_of_id(env, json.dumps(fields.get("env_options", {}), sort_keys=True), policy)
         else:
-            kind, limit = _seen_in(make, policy)
+            kind, limit = _kind_and_limit(make, policy)
         if fields.get("observe") is not None:  # no table has a row for every return
             kind = "network"
         name = fields.get("algorithm", "reinforce" if kind == "table" else "ppo")
@@ -83,12 +83,12 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
 
 
 @cache
-def _seen(env: str, options: str, policy: str) -> tuple[Kind, int | None]:
-    """What a look at an environment says; a study asks thousands of times."""
-    return _seen_in(Registered(env, json.loads(options)), policy)
+def _kind_and_limit_of_id(env: str, options: str, policy: str) -> tuple[Kind, int | None]:
+    """The same of an environment with an id, remembered: a study asks thousands of times."""
+    return _kind_and_limit(Registered(env, json.loads(options)), policy)
 
 
-def _seen_in(make: MakeEnv, policy: str) -> tuple[Kind, int | None]:
+def _kind_and_limit(make: MakeEnv, policy: str) -> tuple[Kind, int | None]:
     """Which kind of actor an environment gets, and how long its episodes may last, if it says so."""
     with closing(make()) as env:
         is_vector = isinstance(env, gym.vector.VectorEnv)
@@ -131,7 +131,7 @@ def _check_vector(collector: Collector) -> None:
             )
 
 
-def as_seen(config: RunConfig, make: MakeEnv) -> MakeEnv:
+def as_learned_in(config: RunConfig, make: MakeEnv) -> MakeEnv:
     """The function that makes environments as the learner of this config sees them."""
     if config.to_dict().get("of") == quantity.COST:
         make = WithCost(make)
@@ -142,7 +142,7 @@ def as_seen(config: RunConfig, make: MakeEnv) -> MakeEnv:
 
 def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | None = None) -> Collector:
     """Environments for a run, and who plays in them."""
-    make = as_seen(config, make)
+    make = as_learned_in(config, make)
     try:
         return Collector(
             make, backend=config.backend, limit=config.limit, **dataclasses.asdict(workers or WorkerOptions())

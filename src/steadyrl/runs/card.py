@@ -23,7 +23,7 @@ HOME: Final = "policy"
 WEIGHTS: Final = "policy.safetensors"
 CARD: Final = "README.md"
 HASH_LENGTH: Final = 12
-FIRST: Final = (
+FIRST_FIELDS: Final = (
     "env",
     "env_options",
     "algorithm",
@@ -97,7 +97,8 @@ def _what(config: RunConfig, policy: Policy) -> str:
 
 def _how(config: RunConfig, status: str, update: int, last: Mapping[str, Any]) -> str:
     fields = config.to_dict()
-    names = [name for name in FIRST if name in fields] + [name for name in fields if name not in FIRST]
+    names = [name for name in FIRST_FIELDS if name in fields]
+    names += [name for name in fields if name not in FIRST_FIELDS]
     rows = [(code(name), code(shown(fields[name]))) for name in names if fields[name] not in (None, {})]
     played = ", ".join(f"{last[name]:,} {name}" for name in ("episodes", "steps") if name in last)
     numbers = [f"{name} {last[name]:.5g}" for name in ("return", "variability") if isinstance(last.get(name), float)]

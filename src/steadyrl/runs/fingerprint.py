@@ -47,7 +47,7 @@ def fingerprint(config: RunConfig, make: MakeEnv) -> Fingerprint:
         parts: list[Any] = [type(layer) for layer in _layers(env)]
     finally:
         close(env)
-    return of([*parts, make] if config.env.startswith("<") else parts)
+    return hashes_of([*parts, make] if config.env.startswith("<") else parts)
 
 
 def _layers(env: Any) -> list[Any]:
@@ -60,8 +60,8 @@ def _layers(env: Any) -> list[Any]:
     return outer + [layer for one in environments_of(env) for layer in layers(one)]
 
 
-def of(parts: Sequence[Any]) -> Fingerprint:
-    """Of classes, functions and other objects, which stand for their class."""
+def hashes_of(parts: Sequence[Any]) -> Fingerprint:
+    """A hash of each class and function, and the versions of their packages; an object stands for its class."""
     hashes: Fingerprint = {}
     for part in parts:
         kinds = [part] if isinstance(part, FunctionType) else (part if isinstance(part, type) else type(part)).__mro__

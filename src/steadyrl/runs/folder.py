@@ -82,8 +82,8 @@ def compare(folder: Path, config: RunConfig) -> dict[str, str]:
     """Refuse to resume in a folder that holds another run; the versions with which it began."""
     existing, written_with = read_config(folder)
     old, new = existing.to_dict(), config.to_dict()
-    of_both = existing.algorithm != config.algorithm  # what only one of two algorithms has says nothing more
-    names = old.keys() & new.keys() if of_both else old.keys() | new.keys()
+    other_algorithm = existing.algorithm != config.algorithm  # then what only one of them has says nothing more
+    names = old.keys() & new.keys() if other_algorithm else old.keys() | new.keys()
     differing = [
         f"{name} = {_shown(old, name)} there, {_shown(new, name)} here"
         for name in {**old, **new}
@@ -155,7 +155,7 @@ def done(folder: Path) -> Done | None:
     for name in sorted(expected.keys() | digests.keys()):
         if digests.get(name) != expected.get(name):
             raise CorruptError(f"{folder / name}: changed since the run ended: its SHA-256 is not the one in done.json")
-    last = [digests.name for digests in listed(folder)[:1]]
+    last = [checkpoint.name for checkpoint in listed(folder)[:1]]
     if last != [f"ckpt-{end.update}"]:
         raise CorruptError(f"{path}: update = {end.update}: damaged: the run's last checkpoint is {last}")
     return end

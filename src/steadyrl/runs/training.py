@@ -85,7 +85,7 @@ def train(
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
     working_folder = Path.cwd()  # an environment may change it
-    env = _not_made(env)
+    env = _unless_made(env)
     config = _whole_config(env, config, fields)
     check_arguments(env, config, hours, callbacks)
     out = None if out is None else working_folder / out
@@ -124,7 +124,7 @@ def train(
             listeners = Callbacks(callbacks, record, learner)
             listeners.begin()
             in_step = group_key(config) is not None and not callable(env) and not callbacks
-            group: Group = MazeGroup([record]) if in_step else _alone(record, make, players, callbacks)
+            group: Group = MazeGroup([record]) if in_step else _single(record, make, players, callbacks)
             views = Views(*trackers.following(tracked, path), view or choose())
             boundary = config.checkpoint_every or (TABLE_BOUNDARY if tabular else NETWORK_BOUNDARY)
             try:
@@ -168,7 +168,7 @@ def check_arguments(env: Any, config: RunConfig, hours: Any, callbacks: Any) -> 
             raise BadInputError(f"callbacks: {shown(callback)} is no callback: {cure}")
 
 
-def _alone(record: Record, make: MakeEnv, players: WorkerOptions, callbacks: Sequence[Callback]) -> Single:
+def _single(record: Record, make: MakeEnv, players: WorkerOptions, callbacks: Sequence[Callback]) -> Single:
     return Single(record, record.learner, make_collector(record.config, make, players), callbacks)
 
 
@@ -193,7 +193,7 @@ def _risk_neutral(config: RunConfig, env: Source | None, out: str | Path | None,
     return reference
 
 
-def _not_made(env: Source | None) -> str | MakeEnv | None:
+def _unless_made(env: Source | None) -> str | MakeEnv | None:
     """An id or a function: a run needs several environments, and new ones at every checkpoint."""
     if isinstance(env, gym.vector.VectorEnv):
         cure = "give a function that makes it, such as lambda: gymnasium.make_vec(..., vectorization_mode='sync')"

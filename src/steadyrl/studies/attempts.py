@@ -9,7 +9,7 @@ from steadyrl.ground.errors import RunError
 from steadyrl.ground.files import json_object, write_atomically
 from steadyrl.runs.together import Ending
 
-MOST: Final = 3
+MOST_TRIES: Final = 3
 """Times that a run is tried before it counts as failed."""
 
 
@@ -29,7 +29,7 @@ def _text(message: str) -> str:
     return message.encode(errors="backslashreplace").decode()
 
 
-def died(path: Path) -> int:
+def count_death(path: Path) -> int:
     """Count one more death of a run's process; how many there were."""
     file = path / "deaths.json"
     try:

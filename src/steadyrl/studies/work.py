@@ -145,8 +145,8 @@ def _was_finished(path: Path, board: Board) -> bool:
 
 def _try_again(path: Path, board: Board) -> bool:
     """A worker died at this run: may it be tried once more?"""
-    deaths = attempts.died(path)
-    if deaths < attempts.MOST:
+    deaths = attempts.count_death(path)
+    if deaths < attempts.MOST_TRIES:
         return True
     ending = Ending("failed", f"its process died {deaths} times: out of memory?")
     attempts.note(path, ending)
