@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 
 from steadyrl.report._arrangement import arrange
-from steadyrl.report._windows import windows, windows_figure
+from steadyrl.report._sensitivity import windows, windows_figure
 from steadyrl.runs import RunConfig
 from steadyrl.studies.results import StudyResults
 from tests.paper.synthetic import run_of

@@ -11,9 +11,8 @@ from steadyrl.report._arrangement import Arrangement, arrange, is_scale
 from steadyrl.report._curves import curves_figure
 from steadyrl.report._heat import LONGEST, heat_figure
 from steadyrl.report._plane import plane_figure
-from steadyrl.report._sensitivity import sensitivity_figure
+from steadyrl.report._sensitivity import sensitivity_figure, windows_figure
 from steadyrl.report._style import BOTH, save_figure
-from steadyrl.report._windows import windows_figure
 from steadyrl.studies.evaluations import Row
 from steadyrl.studies.results import StudyResults
 

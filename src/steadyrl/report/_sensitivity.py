@@ -1,17 +1,28 @@
-"""Final return and risk-averse rate against a number that was varied: lam, a learning rate."""
+"""What a number that was varied does, lam or a learning rate: final return and rate against it, and windows.
 
+A window is where a measure succeeds: one strip for each measure and estimator.
+"""
+
+import json
+from collections.abc import Mapping
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from steadyrl.report import _style
 from steadyrl.report._arrangement import Arrangement, cells_at
-from steadyrl.report._curves import add_legend, line_labels
+from steadyrl.report._curves import add_legend, line_labels, row_values
 from steadyrl.studies.results import StudyResults
 from steadyrl.studies.statistics import standard_error
+
+SUCCESS: Final = 0.95
+"""The mean final risk-averse rate from which a cell counts."""
+SHADES: Final = "cividis"
 
 
 def sensitivity_figure(study: StudyResults, arrangement: Arrangement, scale: str) -> Figure | None:
@@ -84,3 +95,83 @@ def _draw(
         panel.set_ylim(-0.03, 1.03)
     panel.spines[["top", "right"]].set_visible(False)
     return handles
+
+
+def windows(study: StudyResults, plan: Arrangement, scale: str) -> dict[tuple[str, str], dict[float, float]]:
+    """By line and row, as JSON: for each value of the scale, the share of panels that succeed."""
+    panels: list[Any] = [None] if plan.panel is None else study.levels(plan.panel)
+    shares: dict[tuple[str, str], dict[float, float]] = {}
+    for level in [None] if plan.line is None else study.levels(plan.line):
+        for row in row_values(study, plan):
+            values = {**row, **({} if plan.line is None else {plan.line: level})}
+            above = [x for x in study.levels(scale) if x > 0]  # the scale is logarithmic
+            strip = {x: _share(study, plan, {**values, scale: x}, panels) for x in above}
+            shares[json.dumps(level), json.dumps(row)] = {x: share for x, share in strip.items() if share is not None}
+    return shares
+
+
+def _share(study: StudyResults, plan: Arrangement, values: Mapping[str, Any], panels: list[Any]) -> float | None:
+    """The share of panels whose cell succeeds, None if there are no runs."""
+    succeeded = []
+    for panel in panels:
+        for cell in cells_at(study, plan, values if plan.panel is None else {**values, plan.panel: panel})[:1]:
+            finals = cell.finals("risk_averse")
+            succeeded += [bool(finals.mean() >= SUCCESS)] if finals.size else []
+    return float(np.mean(succeeded)) if succeeded else None
+
+
+def windows_figure(study: StudyResults, plan: Arrangement, scale: str) -> Figure | None:
+    """Strips over the scale, in units of each measure's base value if they differ; None without any."""
+    shares = windows(study, plan, scale)
+    rows = [json.dumps(row) for row in row_values(study, plan)]
+    lines = [json.dumps(level) for level in ([None] if plan.line is None else study.levels(plan.line))]
+    lines = [line for line in lines if plan.base[line][scale] > 0 and any(len(shares[line, row]) > 1 for row in rows)]
+    if "risk_averse" not in study.metrics or not lines:
+        return None
+    alike = len({plan.base[line][scale] for line in lines}) == 1
+    bases = {line: 1.0 if alike else plan.base[line][scale] for line in lines}
+    figure = Figure(figsize=(8.0, 0.9 + 0.26 * len(lines) * len(rows) + 0.12 * len(lines)), layout="constrained")
+    axes = figure.subplots()
+    ticks = {}
+    shades = mpl.colormaps[SHADES]
+    for i, line in enumerate(lines):
+        for j, row in enumerate(rows):
+            top = i * (len(rows) + 0.5) + j
+            _strip(axes, {x / bases[line]: share for x, share in shares[line, row].items()}, top, shades)
+            ticks[top + 0.5] = f"{_name(study, plan, line)}{_row_name(json.loads(row), len(rows))}"
+    axes.set_xscale("log")
+    axes.autoscale_view()
+    units = sorted({float(f"{x / bases[line]:.3g}") for line in lines for row in rows for x in shares[line, row]})
+    axes.set_xticks(units, [f"{x:g}" for x in units], fontsize=8)
+    axes.set_xticks([], minor=True)
+    axes.set_ylim(max(ticks) + 0.5, -0.2)
+    axes.set_yticks(list(ticks), list(ticks.values()), fontsize=8)
+    axes.set_xlabel(_style.field_label(scale) + ("" if alike else ", 1 = the measure's own"))
+    subtitle = "successful or not" if plan.panel is None else f"share of {_style.field_label(plan.panel)}s"
+    axes.set_title(f"Final risk-averse rate {SUCCESS:g} or more:\n{subtitle}", fontsize=10)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def _strip(axes: Any, strip: dict[float, float], top: float, shades: Any) -> None:
+    """A rectangle around each value, edges halfway to its neighbours on the logarithmic scale."""
+    xs = np.log(np.array(sorted(strip)))
+    if xs.size < 2:
+        return
+    middle = 0.5 * (xs[1:] + xs[:-1])
+    edges = np.exp(np.concatenate([[2 * xs[0] - middle[0]], middle, [2 * xs[-1] - middle[-1]]]))
+    for left, right, x in zip(edges[:-1], edges[1:], sorted(strip), strict=True):
+        box = Rectangle((left, top + 0.06), right - left, 0.88, color=shades(strip[x]), linewidth=0)
+        axes.add_patch(box)
+        light = "#222222" if strip[x] > 0.55 else "white"
+        axes.text(x, top + 0.5, f"{strip[x]:.2g}", ha="center", va="center", fontsize=7, color=light)
+
+
+def _name(study: StudyResults, plan: Arrangement, line: str) -> str:
+    levels = [None] if plan.line is None else study.levels(plan.line)
+    return line_labels(study, plan)[[json.dumps(level) for level in levels].index(line)]
+
+
+def _row_name(row: Mapping[str, Any], rows: int) -> str:
+    return "" if rows == 1 else ", " + ", ".join(_style.level_label(name, value) for name, value in row.items())

@@ -97,7 +97,7 @@ def _what(config: RunConfig, policy: Policy) -> str:
 
 def _how(config: RunConfig, status: str, update: int, last: Mapping[str, Any]) -> str:
     fields = config.to_dict()
-    names = [name for name in FIRST_FIELDS if name in fields]
+    names: list[str] = [name for name in FIRST_FIELDS if name in fields]
     names += [name for name in fields if name not in FIRST_FIELDS]
     rows = [(code(name), code(shown(fields[name]))) for name in names if fields[name] not in (None, {})]
     played = ", ".join(f"{last[name]:,} {name}" for name in ("episodes", "steps") if name in last)

@@ -1,18 +1,26 @@
-"""A run that was trained, or is being trained: a policy, the folder it is in, and what can be asked of it."""
+"""A run that was trained, or is being trained: a policy, the folder it is in, and what can be asked of it.
+
+Such as to be looked at: a picture of its metrics, and what a notebook shows of it.
+"""
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from steadyrl.ground import tables
 from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.ground.option import listed
+from steadyrl.ground.shapes import Array, Float
+from steadyrl.ground.tables import html_table
 from steadyrl.policies import Policy
 from steadyrl.policies.derived import likeliest
 from steadyrl.rollouts import EpisodeError
-from steadyrl.runs import card, checkpoint, evaluation, folder, look, metrics
+from steadyrl.runs import card, checkpoint, evaluation, folder, metrics
 from steadyrl.runs.build import MakeEnv, make_collector, make_learner, maker
 from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.config import RunConfig, config_hash
@@ -25,7 +33,15 @@ from steadyrl.runs.shipped import is_shipped, load_shipped
 HOME: Final = Path("runs")
 HASH_LENGTH: Final = 12
 ENVIRONMENT_LENGTH: Final = 8
+"""Digits of the hashes of config and environment in a folder's name."""
 POLICIES: Final = ("last", "best")
+DRAWN: Final = ("return", "variability")
+"""What `plot` draws where nobody says what."""
+LIGHT, DARK = "#9bbbd4", "#1f5f8b"
+WINDOWS: Final = 40
+"""The smooth line averages over this part of the rows."""
+FIELDS: Final = ("env", "algorithm", "measure", "seed")
+"""Of the config, in the table that a notebook shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +73,11 @@ class Run:
 
         A notebook with `%matplotlib inline` shows it; elsewhere run.plot().savefig("run.png").
         """
-        return look.picture(self.metrics(), names, self.folder.name)
+        return picture(self.metrics(), names, self.folder.name)
 
     def _repr_html_(self) -> str:
         last = (self.metrics() or [{}])[-1]
-        return look.html(self.config, self.status, self.update, self.folder.name, last)
+        return html(self.config, self.status, self.update, self.folder.name, last)
 
     def evaluate(
         self, episodes: int = 1000, seed: int = 0, gamma: float | None = None, deterministic: bool = False
@@ -148,3 +164,54 @@ def _best(last: Checkpoint, config: RunConfig, path: Path) -> Checkpoint:
     if not best.state:
         raise BadInputError(f"{path} has no best policy yet: at update {last.update} no evaluation was a number")
     return replace(last, update=best.update, state=best.state)
+
+
+def picture(rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: str) -> Any:
+    """A matplotlib figure: each metric against the episodes, its running mean over it, and evaluations as dots."""
+    from matplotlib.figure import Figure  # noqa: PLC0415  only a picture needs it
+
+    metrics = dict.fromkeys(name for row in rows for name in row if name not in ("update", "episodes", "steps"))
+    names = names or [name for name in DRAWN if name in metrics]
+    unknown = [name for name in names if name not in metrics]
+    if unknown or not names:
+        problem = f"there is no metric {unknown[0]!r}" if unknown else "nothing was logged yet"
+        raise BadInputError(f"{problem}: this run has {', '.join(metrics) or 'no metrics'}")
+    figure = Figure(figsize=(7.0, 2.4 * len(names)), layout="constrained")
+    panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, name in zip(panels, names, strict=True):
+        _draw(panel, rows, name)
+    panels[0].set_title(title, fontsize=10)
+    panels[-1].set_xlabel("episodes")
+    return figure
+
+
+def html(config: Any, status: str, update: int, folder: str, last: Mapping[str, Any]) -> str:
+    """What a notebook shows of a run."""
+    settings = {**{name: getattr(config, name) for name in FIELDS}, "update": f"{update} of {config.updates}"}
+    numbers = {name: "-" if value is None else f"{value:.6g}" for name, value in last.items() if name != "update"}
+    rows = [(name, str(value)) for name, value in {**settings, **numbers}.items()]
+    return html_table(f"Run {folder}: {status}", (), rows)
+
+
+def _draw(panel: Any, rows: Sequence[Mapping[str, Any]], name: str) -> None:
+    x, y = _column(rows, name)
+    window = max(1, y.size // WINDOWS)
+    if window > 1:
+        panel.plot(x, y, color=LIGHT, linewidth=0.7)
+        middle = np.convolve(y, np.full(window, 1.0 / window), mode="valid")
+        panel.plot(x[window - 1 :], middle, color=DARK, linewidth=1.5)
+    else:
+        panel.plot(x, y, color=DARK, linewidth=1.3, marker="o" if y.size == 1 else None)
+    episodes, evaluated = _column(rows, f"evaluation.{name}")
+    if episodes.size:
+        panel.plot(episodes, evaluated, "o", color="#b0413e", markersize=3, label="evaluation")
+        panel.legend(frameon=False, fontsize=8)
+    panel.set_ylabel(name)
+    panel.grid(alpha=0.25)
+
+
+def _column(rows: Sequence[Mapping[str, Any]], name: str) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
+    """Episodes and values of the rows that have the metric."""
+    pairs = [(row["episodes"], row[name]) for row in rows if row.get(name) is not None]
+    table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
