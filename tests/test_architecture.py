@@ -1,5 +1,6 @@
 """What docs/architecture.md says of the packages is so, and the files that pages name are there."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -51,3 +52,33 @@ def test_every_source_file_that_a_page_names_is_there():
     }
     assert len(named) > 10
     assert [path for _, path in sorted(named) if not (ROOT / path).is_file()] == []
+
+
+def words_used(tree):
+    """Every name, attribute, import and word of a string that a file uses; what its docstrings say does not count."""
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.alias):
+            yield node.name.rpartition(".")[2]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield from re.findall(r"\w+", node.value)
+
+
+def test_every_function_and_class_is_used_registered_or_on_a_page():
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES.rglob("*.py")}
+    used = {word for tree in trees.values() for word in words_used(tree)}
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    shown = {word for page in pages for word in re.findall(r"\w+", page.read_text(encoding="utf-8"))}
+    defined = {
+        (path.name, node.name)
+        for path, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        if not node.decorator_list and not node.name.startswith("__")
+    }
+    assert len(defined) > 1000
+    assert [f"{file}: {name}" for file, name in sorted(defined) if name not in used | shown] == []
