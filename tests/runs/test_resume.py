@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from steadyrl.rollouts import Collector
-from steadyrl.runs import Interrupted, RunConfig, load, loop, run, to_toml, train
+from steadyrl.runs import Interrupted, RunConfig, load, loop, to_toml, train, training
 from steadyrl.runs.view import Quiet
 from tests.helpers.run_folders import Impatient, content
 from tests.runs import envs
@@ -108,12 +108,12 @@ def test_killed_before_done_json_only_that_is_left_to_do(tmp_path):
 
 
 def test_a_run_that_another_process_finishes_meanwhile_comes_back_trained(tmp_path, monkeypatch):
-    def finish_first(*arguments, original=run.make_learner):
+    def finish_first(*arguments, original=training.make_learner):
         monkeypatch.undo()
         train(out=tmp_path / "run", view=Quiet(), **WALK)
         return original(*arguments)
 
-    monkeypatch.setattr(run, "make_learner", finish_first)
+    monkeypatch.setattr(training, "make_learner", finish_first)
     second = train(out=tmp_path / "run", view=Impatient(0), **WALK)
     assert (second.status, second.update) == ("finished", 12)
     assert second.policy.theta.any()
