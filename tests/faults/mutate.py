@@ -226,8 +226,8 @@ MUTATIONS = [
     Mutation(
         "three attempts",
         "studies/attempts.py",
-        "MOST: Final = 3",
-        "MOST: Final = 4",
+        "MOST_TRIES: Final = 3",
+        "MOST_TRIES: Final = 4",
         "tests/studies/test_work.py -k three_times",
     ),
     Mutation("deaths that lie", "studies/attempts.py", "1 + max(0, int(", "1 + (int(", f"{TEXT} -k deaths"),
