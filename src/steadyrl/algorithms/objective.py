@@ -89,9 +89,9 @@ def get(name: str, **params: Any) -> Penalised:
     for key in params:
         if key not in accepted:
             raise ValueError(f"objective {name!r} has no parameter {key!r} (accepted: {', '.join(accepted) or 'none'})")
-    found = _objectives[name](**params)
-    measures.get(found.measure, **found.measure_params)  # a value out of range raises now
-    return found
+    penalised = _objectives[name](**params)
+    measures.get(penalised.measure, **penalised.measure_params)  # a value out of range raises now
+    return penalised
 
 
 def register(name: str, *, influence: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], Measure]:
@@ -160,8 +160,9 @@ def written_out(fields: Mapping[str, Any]) -> dict[str, Any]:
     name = fields.get(OBJECTIVE)
     if name is None:
         return rest
-    found = get(name, **(fields.get(PARAMS) or {}))
-    return {**rest, "measure": found.measure, "measure_params": dict(found.measure_params), "lam": found.lam}
+    penalised = get(name, **(fields.get(PARAMS) or {}))
+    params = dict(penalised.measure_params)
+    return {**rest, "measure": penalised.measure, "measure_params": params, "lam": penalised.lam}
 
 
 def problems(fields: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[str]:

@@ -1,13 +1,13 @@
 """Algorithms by name: the built-in ones, those of a decorator, those of installed packages."""
 
 import dataclasses
-import difflib
 import re
 import warnings
 from importlib import import_module, metadata
 from typing import Final, TypeVar
 
 from steadyrl.algorithms.algorithm import Algorithm, AlgorithmOptions
+from steadyrl.ground.errors import did_you_mean
 from steadyrl.ground.option import options_of
 
 ENTRY_POINT_GROUP: Final = "steadyrl.algorithms"
@@ -67,9 +67,7 @@ def get(name: str) -> type[Algorithm]:
     if name in _algorithms:
         return _algorithms[name]
     choices = names()
-    close = difflib.get_close_matches(name, choices, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    raise ValueError(f"algorithm = {name!r}: {hint}known are {', '.join(choices)}")
+    raise ValueError(f"algorithm = {name!r}: {did_you_mean(name, choices)}known are {', '.join(choices)}")
 
 
 def names() -> list[str]:

@@ -1,10 +1,11 @@
 """Arguments of environments, checked where they come in: each error names the argument, its value and the rule."""
 
-import difflib
 import math
 import numbers
 from collections.abc import Iterable
 from typing import Final, TypeVar
+
+from steadyrl.ground.errors import did_you_mean
 
 T = TypeVar("T")
 
@@ -46,7 +47,6 @@ def check_choice(name: str, value: T, choices: Iterable[T]) -> T:
     """One of the choices."""
     accepted = list(choices)
     if value not in accepted:
-        close = difflib.get_close_matches(str(value), [c for c in accepted if isinstance(c, str)], n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
+        hint = did_you_mean(value, [choice for choice in accepted if isinstance(choice, str)])
         raise ValueError(f"{name} = {value!r}: {hint}must be one of {', '.join(map(str, accepted))}")
     return value

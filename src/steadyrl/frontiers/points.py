@@ -1,14 +1,10 @@
 """The points of a frontier: what the policies of each rung of the ladder return, and how variably."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
-
-import numpy as np
-from scipy.special import stdtrit
 
 from steadyrl import measures
 from steadyrl.ground.errors import BadInputError
@@ -16,11 +12,10 @@ from steadyrl.runs.build import MakeEnv
 from steadyrl.runs.give_up import floor_of, share_of
 from steadyrl.runs.run import Run, load
 from steadyrl.studies import evaluations, results
-from steadyrl.studies.statistics import Estimate
+from steadyrl.studies.statistics import Estimate, student_mean
 
 NAME: Final = "frontier"
 """The name of the study that a frontier is."""
-CONFIDENCE: Final = 0.95
 
 
 @dataclass(frozen=True)
@@ -48,11 +43,7 @@ class Point:
 
     def over_seeds(self, number: Callable[[TrainedPolicy], float]) -> Estimate:
         """The mean of something over the policies of this rung. One seed has no interval: NaN."""
-        x = np.array([number(policy) for policy in self.policies])
-        if x.size < 2:
-            return Estimate(float(x[0]), math.nan, math.nan)
-        half = float(stdtrit(x.size - 1, 0.5 + 0.5 * CONFIDENCE)) * float(x.std(ddof=1)) / math.sqrt(x.size)
-        return Estimate(float(x.mean()), float(x.mean()) - half, float(x.mean()) + half)
+        return student_mean([number(policy) for policy in self.policies])
 
     @cached_property
     def mean(self) -> Estimate:

@@ -1,6 +1,8 @@
 """What can go wrong with a run, each with the exit code of the command."""
 
+import difflib
 import signal
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
 FAILED: Final = 1
@@ -19,6 +21,12 @@ def described(error: BaseException) -> str:
         words = ""
     words = words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def did_you_mean(word: object, choices: Iterable[str], cutoff: float = 0.6) -> str:
+    """The choice that was probably meant, as the beginning of a cure; empty if none is near."""
+    close = difflib.get_close_matches(str(word), list(choices), n=1, cutoff=cutoff)
+    return f"did you mean {close[0]!r}? " if close else ""
 
 
 class RunError(Exception):

@@ -1,12 +1,12 @@
 """Measures by name: the built-in ones, those of a decorator, those of installed packages."""
 
-import difflib
 import re
 import warnings
 from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
+from steadyrl.ground.errors import did_you_mean
 from steadyrl.measures._measure import Facts, Function, Measure, default_params, name_of, parameters
 
 ENTRY_POINT_GROUP = "steadyrl.measures"
@@ -105,8 +105,7 @@ def _find(name: str) -> Measure:
         if name in _measures:
             return _measures[name]
     known_names = [*names(), *_statistics]
-    close = difflib.get_close_matches(str(name), known_names, n=1, cutoff=0.4)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    hint = did_you_mean(name, known_names, cutoff=0.4)
     raise ValueError(f"unknown measure {name!r}: {hint}known are {', '.join(known_names)}")
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import stats
 
 from steadyrl.ground.shapes import Array, Float
+from steadyrl.studies.statistics import CONFIDENCE, student_mean
 
-CONFIDENCE: Final = 0.95
 MOST_SEEDS: Final = 1000
 """More nobody runs: it is then not said how many would decide."""
 ENUMERATED: Final = 20_000
@@ -159,11 +159,10 @@ def slower(x: Scores, y: Scores, factor: float) -> Answer:
 
 def mean_interval(x: Scores) -> tuple[float, float]:
     """Student's interval of the mean over seeds."""
-    values = np.array(list(x.values()))
-    if values.size < 2:
+    if len(x) < 2:
         return -math.inf, math.inf
-    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, values.size - 1) * values.std(ddof=1) / math.sqrt(values.size))
-    return float(values.mean()) - half, float(values.mean()) + half
+    estimate = student_mean(list(x.values()))
+    return estimate.low, estimate.high
 
 
 def near(x: Scores, target: float, tolerance: float) -> Answer:

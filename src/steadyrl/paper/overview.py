@@ -67,8 +67,8 @@ def points(folder: Path, domain: Domain) -> list[Point]:
     by_measure: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         by_measure.setdefault(_measure(row), []).append(row)
-    found = [_point(measure, own) for measure, own in by_measure.items()]
-    return [point for point in found if point is not None]
+    points_or_none = [_point(measure, own) for measure, own in by_measure.items()]
+    return [point for point in points_or_none if point is not None]
 
 
 def draw(folder: Path, domains: Sequence[Domain] = DOMAINS) -> Figure:

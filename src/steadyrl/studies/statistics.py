@@ -19,7 +19,7 @@ import numpy as np
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, ArrayLike, Float
 
-__all__ = ["Estimate", "improvement", "interquartile_mean", "mean", "median", "standard_error"]
+__all__ = ["Estimate", "improvement", "interquartile_mean", "mean", "median", "standard_error", "student_mean"]
 
 RESAMPLES: Final = 2000
 CONFIDENCE: Final = 0.95
@@ -42,6 +42,18 @@ def standard_error(scores: ArrayLike) -> float:
     """Of the mean over seeds: s / sqrt(n), s with n - 1. NaN for fewer than two seeds, which say nothing of it."""
     x = np.asarray(scores, dtype=np.float64)
     return float(x.std(ddof=1) / math.sqrt(x.size)) if x.size > 1 else math.nan
+
+
+def student_mean(scores: ArrayLike) -> Estimate:
+    """The mean over seeds with Student's interval, for which they are taken as normal. One seed has none: NaN."""
+    from scipy.special import stdtrit  # noqa: PLC0415  it takes a while to load
+
+    x = np.asarray(scores, dtype=np.float64)
+    middle = float(x.mean())
+    if x.size < 2:
+        return Estimate(middle, math.nan, math.nan)
+    half = float(stdtrit(x.size - 1, 0.5 + 0.5 * CONFIDENCE)) * float(x.std(ddof=1)) / math.sqrt(x.size)
+    return Estimate(middle, middle - half, middle + half)
 
 
 def mean(strata: Sequence[ArrayLike], **options: Any) -> Estimate:
