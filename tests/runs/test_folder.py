@@ -54,7 +54,7 @@ def test_another_config_is_refused_with_the_fields_that_differ(folder):
 def test_another_algorithm_is_refused_with_what_both_have_and_differ_in(folder):
     with pytest.raises(BadInputError) as error:
         again(folder, algorithm="ppo", clip=0.1)
-    differing = "algorithm = 'reinforce' there, 'ppo' here; gamma = 0.999 there, 0.99 here"
+    differing = "algorithm = 'reinforce' there, 'ppo' here; gamma = 0.999 there, 1 here"
     assert str(error.value) == f"{folder} holds another run: {differing}: choose another folder"
 
 
