@@ -81,7 +81,8 @@ TABLE = {
     "a report of what is no study": (
         ["report", "{at}/newer"],
         2,
-        "error: {at}/newer is no study's folder: it has no study.json\n",
+        "error: {at}/newer is no study's folder: it has no study.json: "
+        "`steadyrl compare` and `steadyrl evaluate` take a run\n",
     ),
     "a report of another version": (
         ["report", "{at}/later"],

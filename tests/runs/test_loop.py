@@ -209,3 +209,8 @@ def test_an_id_that_nobody_registered_may_be_in_a_module_of_the_user(tmp_path):
     why = r"One of your own: MODULE:Nonesuch-v0 imports the module that registers it first\.$"
     with pytest.raises(BadInputError, match=why):
         train("Nonesuch-v0", out=tmp_path / "run", view=Quiet())
+
+
+def test_a_file_in_the_place_of_a_module_is_told_the_modules_name(tmp_path):
+    with pytest.raises(BadInputError, match=r"A module's name has no \.py: mine:Mine-v0\.$"):
+        train("mine.py:Mine-v0", out=tmp_path / "run", view=Quiet())

@@ -194,7 +194,10 @@ def test_algorithms_with_measures_of_their_own_are_methods(tmp_path):
 
 
 def test_a_folder_that_is_no_study_is_refused(tmp_path):
-    with pytest.raises(BadInputError, match=r"is no study's folder: it has no study\.json"):
+    with pytest.raises(BadInputError, match=r"is no study's folder: it has no study\.json$"):
+        results.read(tmp_path)
+    (tmp_path / "run.json").touch()
+    with pytest.raises(BadInputError, match=r"no study\.json: `steadyrl compare` and `steadyrl evaluate` take a run$"):
         results.read(tmp_path)
 
 

@@ -153,9 +153,17 @@ def make_collector(config: RunConfig, make: MakeEnv, workers: WorkerOptions | No
         description = described(error)
         words = description.partition(": ")[2]
         message = words if words and isinstance(error, Exception) else f"raised {description}"
-        if isinstance(error, gym.error.NameNotFound) and ":" not in config.env and "Did you mean" not in message:
-            message += f" One of your own: MODULE:{config.env} imports the module that registers it first."
-        raise BadInputError(f"env = {config.env}: {message}") from error
+        raise BadInputError(f"env = {config.env}: {message}{_cure(config.env, error)}") from error
+
+
+def _cure(env: str, error: BaseException) -> str:
+    """What to write instead, where an environment of the user's own is not found by what was written."""
+    module, colon, name = env.partition(":")
+    if isinstance(error, ModuleNotFoundError) and module.endswith(".py"):
+        return f" A module's name has no .py: {module.removesuffix('.py')}:{name}."
+    if isinstance(error, gym.error.NameNotFound) and not colon and "Did you mean" not in str(error):
+        return f" One of your own: MODULE:{env} imports the module that registers it first."
+    return ""
 
 
 def worker_options(**values: Any) -> WorkerOptions:

@@ -166,7 +166,8 @@ def _mean(cell: Cell, metric: str) -> str:
 def _study_json(folder: Path) -> dict[str, Any]:
     path = folder / "study.json"
     if not path.is_file():
-        raise BadInputError(f"{folder} is no study's folder: it has no study.json")
+        cure = ": `steadyrl compare` and `steadyrl evaluate` take a run" if (folder / "run.json").is_file() else ""
+        raise BadInputError(f"{folder} is no study's folder: it has no study.json{cure}")
     check_folder(folder)
     content = json_object(path)
     try:
