@@ -147,6 +147,10 @@ LUNARLANDER = [
      f"{ESTIMATOR} (Variance)"),
     ("final left rate is that", FIGURE, "yes", ""),
     ("final left rate is that", [], "no", MEASURE),
+    ("perform better than", [(of(("variance", "semi_variance")), {"return": -120.0})], "yes", ""),
+    ("perform better than", [(of("variance"), {"return": -120.0})], "partly", f"{MEASURE} (Semi-standard deviation)"),
+    ("return stays at 250", [(of(MEASURES), {"return": 240.0})], "no", MEASURE),
+    ("left rate stays at 0.8", [(of(MEASURES), {"rate": 0.7})], "no", MEASURE),
     ("left rate stays at 0.5", [(of(MEASURES), BAD), (of(MEASURES), {"rate": 0.2})], "no", MEASURE),
 ]  # fmt: skip
 
@@ -198,6 +202,10 @@ CHEETAH = [
     ("follow in risk-averse rate", [(of(MEASURES), {"rate": 0.4}), (of("gini_deviation"), {"rate": 0.6}),
      (of("inter_quantile_range"), {"rate": 0.9}), (of("cvar_deviation"), {"rate": 0.3})], "partly",
      f"{MEASURE} (CVaR deviation)"),
+    ("are not as strong here", [(of(("mean_deviation", "semi_standard_deviation")), {"rate": 0.4})], "yes", MEASURE),
+    ("are not as strong here", [(of("mean_deviation", "paper"), {"rate": 0.4})], "partly",
+     f"{ESTIMATOR} (Mean deviation)"),
+    ("are not as strong here", [], "no", NEITHER),
 ]  # fmt: skip
 
 SCENARIOS = [

@@ -30,6 +30,8 @@ GRADIENTS = dict.fromkeys(MEASURES, 100.0) | {"variance": 1e6, "semi_variance": 
          f"{ESTIMATOR} (Semi-standard deviation)"),
         ("are low", {"gini_deviation": 5.0, "cvar_deviation": 6.0}, {"gini_deviation": 5.0, "cvar_deviation": 6.0},
          "no", MEASURE),
+        ("is below Standard", {"semi_standard_deviation": 6.0}, {}, "yes", ""),
+        ("is below Standard", {}, {"semi_standard_deviation": 6.0}, "no", ESTIMATOR),
     ],
 )  # fmt: skip
 def test_verdict_and_blame_of_gradient_variance(part, paper, ours, holds, blame):
@@ -52,7 +54,7 @@ def test_a_quick_look_at_gradients_is_no_test():
     ):
         assert [(claim.measured, claim.holds, claim.blame) for claim in gradients(cells)] == [
             (why, "not decided", "")
-        ] * 3
+        ] * 4
 
 
 def test_one_halt_that_is_off_the_scale_decides_nothing():

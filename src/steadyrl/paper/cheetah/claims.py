@@ -13,6 +13,8 @@ from steadyrl.studies.results import RISK_NEUTRAL, Cell, StudyResults
 USEFUL: Final = tuple(measure for measure in MEASURES if measure not in QUADRATIC)
 SECOND: Final = ("gini_deviation", "cvar_deviation")
 IQR: Final = "inter_quantile_range"
+WEAKER: Final = ("mean_deviation", "semi_standard_deviation")
+"""Of the four that the paper recommends, those that it excepts here."""
 
 
 def cheetah(results: StudyResults) -> list[Question]:
@@ -40,6 +42,9 @@ def cheetah(results: StudyResults) -> list[Question]:
         others = [other for other in MEASURES if other not in (*SECOND, IQR)]
         after = [higher(of(rate, estimator, IQR), of(rate, estimator, measure))]
         return every([*after, *(higher(of(rate, estimator, measure), of(rate, estimator, other)) for other in others)])
+
+    def weaker(estimator: str, measure: str) -> Answer:
+        return every(higher(of(rate, estimator, other), of(rate, estimator, measure)) for other in SECOND)
 
     def fails(estimator: str, measure: str) -> Answer:
         return every(negated(beats(metric, estimator, measure)) for metric in (gain, rate))
@@ -82,6 +87,11 @@ def cheetah(results: StudyResults) -> list[Question]:
             f"HalfCheetah: {names(SECOND)} follow in risk-averse rate (below {label(IQR)}, above all others)",
             SECOND, follows, follows, describe=partial(describe, rate),
             beside=[m for m in MEASURES if m not in SECOND], ranking=True,
+        ),
+        question(
+            f"HalfCheetah: {names(WEAKER)} are not as strong here as elsewhere (a lower risk-averse rate than "
+            f"{names(SECOND)})",
+            WEAKER, weaker, lambda e, m: negated(weaker(e, m)), describe=partial(describe, rate), beside=SECOND,
         ),
     ]  # fmt: skip
 

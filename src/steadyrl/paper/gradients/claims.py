@@ -28,6 +28,8 @@ from steadyrl.report.claims import Claim
 
 FIRST_HIGH: Final = ("inter_quantile_range", "standard_deviation")
 LOW: Final = ("mean_deviation", "semi_standard_deviation")
+LOWER: Final = ("semi_standard_deviation",)
+HIGHER: Final = "standard_deviation"
 FAR: Final = 10.0
 """A variance is far above others if it is so many times the largest of them, seed by seed."""
 LARGEST: Final = 1e300
@@ -48,7 +50,9 @@ def gradients(rows: Sequence[VarianceRow]) -> list[Claim]:
     by = {e: {m: _rows(rows, e, m) for m in MEASURES} for e in (PAPER, BY_RETURN, OURS)}
     reasons = {estimator: _lacking(groups) for estimator, groups in by.items()}
     if reasons[PAPER]:
-        return [Claim(text, reasons[PAPER], UNTESTED) for text in (_far_text(), _first_text(), _low_text())]
+        return [
+            Claim(text, reasons[PAPER], UNTESTED) for text in (_far_text(), _first_text(), _low_text(), _lower_text())
+        ]
     means = {estimator: _means(groups) for estimator, groups in by.items() if not reasons[estimator]}
     halts = np.array(rows[0].at)
     regular = halts % Halts.every == 0
@@ -60,9 +64,10 @@ def gradients(rows: Sequence[VarianceRow]) -> list[Claim]:
         _claim(_far_text(), QUADRATIC, whole, seeds, _far, fails=True),
         _claim(_first_text(), FIRST_HIGH, start, early, _first, fails=True),
         _claim(_low_text(), LOW, whole, seeds, _low, fails=False),
+        _claim(_lower_text(), LOWER, whole, seeds, _lower, fails=False),
     ]
-    remarks = [_halts_far(means[PAPER], regular), "", ""]
-    ratios = [_ratios(first, items) for items in (QUADRATIC, FIRST_HIGH, LOW)]
+    remarks = [_halts_far(means[PAPER], regular), "", "", ""]
+    ratios = [_ratios(first, items) for items in (QUADRATIC, FIRST_HIGH, LOW, (*LOWER, HIGHER))]
     return [replace(one, measured=one.measured + a + b) for one, a, b in zip(claims, remarks, ratios, strict=True)]
 
 
@@ -107,6 +112,10 @@ def _first(own: Seeds, item: str) -> Answer:
 def _low(own: Seeds, item: str) -> Answer:
     middle = {seed: float(np.median([numbers[seed] for numbers in own.values()])) for seed in own[item]}
     return higher(middle, own[item])
+
+
+def _lower(own: Seeds, item: str) -> Answer:
+    return higher(own[HIGHER], own[item])
 
 
 def _seeds(groups: dict[str, list[VarianceRow]], mask: Bool[BoolArray, " halts"]) -> Seeds:
@@ -189,3 +198,8 @@ def _low_text() -> str:
     return (
         f"Gradient variance: {names} are low (below the median of the nine, seed by seed, in the median over training)"
     )
+
+
+def _lower_text() -> str:
+    names = " and ".join(map(label, LOWER))
+    return f"Gradient variance: {names} is below {label(HIGHER)} (seed by seed, in the median over training)"

@@ -7,7 +7,7 @@ from typing import Final
 
 from steadyrl.paper.evidence import Answer, every, higher, more_than, near, negated
 from steadyrl.paper.judging import QUADRATIC, RISK_AVERSE, STEADY, UNCLEAR, Question, about_measures, cell_of
-from steadyrl.paper.lunarlander.figure import CURVES, RATE_ERROR, RETURN_ERROR
+from steadyrl.paper.lunarlander.figure import CURVES, RATE_ERROR, RATE_LEVELS, RETURN_ERROR, RETURN_LEVELS
 from steadyrl.paper.seeds import (
     episodes_text,
     label,
@@ -30,9 +30,9 @@ SAME_TIME: Final = 0.25
 
 FIGURE_RETURNS: Final = {measure: curve.final_return for measure, curve in CURVES.items()}
 FIGURE_RATES: Final = {measure: curve.final_rate for measure, curve in CURVES.items()}
-FIGURE_RETURN_100: Final = {measure: curve.returns[100] for measure, curve in CURVES.items() if 100 in curve.returns}
-FIGURE_RATE_HALF: Final = {measure: curve.rates[0.5] for measure, curve in CURVES.items() if 0.5 in curve.rates}
-"""What the authors' figure has, as questions ask for it."""
+"""What the authors' figure ends with, as questions ask for it."""
+ROOTS: Final = {"standard_deviation": "variance", "semi_standard_deviation": "semi_variance"}
+"""A square root does better than what is under it."""
 
 Compared = Callable[[str, str], Answer]
 
@@ -67,6 +67,9 @@ def lunarlander(results: StudyResults) -> list[Question]:
 
     def iqr_ahead(e: str, measure: str) -> Answer:
         return every(higher(rate(e, measure), rate(e, other)) for other in FAILING)
+
+    def better_than_square(e: str, measure: str) -> Answer:
+        return higher(gain(e, measure), gain(e, ROOTS[measure]))
 
     def better_than_std(e: str, measure: str) -> Answer:
         std = "standard_deviation"
@@ -107,6 +110,12 @@ def lunarlander(results: StudyResults) -> list[Question]:
             ["standard_deviation"], std_low, lambda e, m: negated(std_low(e, m)), describe=describe, beside=STEADY,
         ),
         question(
+            f"LunarLander: {names(list(ROOTS))} perform better than {names(list(ROOTS.values()))} (each a higher "
+            "return than the one whose root it is)",
+            list(ROOTS), better_than_square, better_than_square, describe=describe, beside=list(ROOTS.values()),
+            ranking=True,
+        ),
+        question(
             f"LunarLander: {label('semi_standard_deviation')} is more robust than {label('standard_deviation')} (a "
             "higher left rate and a higher return)",
             ["semi_standard_deviation"], better_than_std, better_than_std, describe=describe,
@@ -118,9 +127,19 @@ def lunarlander(results: StudyResults) -> list[Question]:
         ),
         _number(results, "the final return", FIGURE_RETURNS, gain, RETURN_ERROR, 0),
         _number(results, "the final left rate", FIGURE_RATES, rate, RATE_ERROR, 2),
-        _time(results, "return stays at 100", FIGURE_RETURN_100, 100.0, metric),
-        _time(results, "left rate stays at 0.5", FIGURE_RATE_HALF, 0.5, "risk_averse"),
+        *(_time(results, f"return stays at {level:g}", _times(level), level, metric) for level in RETURN_LEVELS),
+        *(_time(results, f"left rate stays at {x:g}", _rate_times(x), x, "risk_averse") for x in RATE_LEVELS),
     ]  # fmt: skip
+
+
+def _times(level: float) -> dict[str, float]:
+    """The measures whose return crosses a level in the authors' figure, and after how many episodes."""
+    return {measure: curve.returns[level] for measure, curve in CURVES.items() if level in curve.returns}
+
+
+def _rate_times(level: float) -> dict[str, float]:
+    """The same of the left-landing rate."""
+    return {measure: curve.rates[level] for measure, curve in CURVES.items() if level in curve.rates}
 
 
 def _number(
