@@ -30,7 +30,7 @@ reproduce: $(VENV)/.base  ## The Maze study of the paper, with figures, verdicts
 	$(BIN)/steadyrl reproduce maze --out $(OUT)/maze
 
 test: $(VENV)/.dev  ## All tests
-	$(BIN)/python -m pytest -n auto tests src
+	$(BIN)/python -m pytest -n auto --dist loadgroup tests src
 
 faults: $(VENV)/.dev  ## Every promise of docs/reliability.md, the long way (about 20 minutes); figures in out/faults.jsonl
 	mkdir -p $(OUT) && rm -f $(OUT)/faults.jsonl

@@ -1,11 +1,16 @@
-"""Every annotated function is checked against the shapes it declares, in every test."""
+"""Every annotated function is checked against the shapes it declares, in every test, and no test leaves a process."""
 
+import contextlib
+import os
 import signal
+from pathlib import Path
 
 import jaxtyping
+import pytest
 from hypothesis import Phase, settings
 
 import tests.typecheck  # noqa: F401  the hook below looks it up by name
+from tests.helpers.children import children
 
 hook = jaxtyping.install_import_hook("steadyrl", "tests.typecheck.check")
 
@@ -18,3 +23,39 @@ settings.load_profile("quick")
 # A job in the background may be started with Ctrl-C ignored, which the commands that tests start would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """With --dist loadgroup, tests that share something that is made once a module are run by one process."""
+    for item in items:
+        shared = getattr(item, "_fixtureinfo", None)
+        if shared and any(made[-1].scope == "module" for made in shared.name2fixturedefs.values() if made):
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+
+
+KEPT = (b"resource_tracker", b"ray/")
+"""Processes that Python and Ray start once and keep for whoever comes next."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item):
+    item.had = set(children(os.getpid()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item):
+    """What a test has started has ended with it; what has not is ended here, and the test fails."""
+    yield
+    left = [pid for pid in children(os.getpid()) if pid not in getattr(item, "had", {pid}) and not _kept(pid)]
+    for pid in left:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+    assert not left, f"{len(left)} processes were left behind"
+
+
+def _kept(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return any(word in Path(f"/proc/{pid}/cmdline").read_bytes() for word in KEPT)
+    return True

@@ -13,6 +13,7 @@ import pytest
 import steadyrl
 from steadyrl import evaluate, measures
 from steadyrl.cli import main
+from tests.helpers.children import started
 
 RETURNS = [1.5, -2.0, 4.25, 0.5, 3.0]
 FEW = ["--resamples", "40"]
@@ -269,18 +270,15 @@ def test_no_arguments_is_help_and_version_is_the_version(capsys):
 def test_a_reader_that_has_seen_enough_is_no_error(file):
     """`steadyrl measures --list | head -1`: the pipe is closed before anything is written."""
     for arguments in (["measures", "--list"], ["measures", "--list", "--json"], ["measures", file, *FEW]):
-        process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        process.stdout.close()
-        assert process.stderr.read() == b""
-        process.stderr.close()
-        assert process.wait() == 1
+        with started([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait() == 1
 
 
 def test_an_interrupt_is_exit_code_130_and_no_traceback():
-    process = subprocess.Popen(
-        [*COMMAND, "measures", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    with process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started([*COMMAND, "measures", "-"], **pipes) as process:
         process.stdin.write(b"1.0\n" * 100_000)  # more than a pipe holds: returns when the command has begun to read
         process.send_signal(signal.SIGINT)
         assert process.communicate() == (b"", b"")

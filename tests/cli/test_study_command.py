@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from importlib import resources
 from pathlib import Path
 
@@ -15,9 +14,11 @@ import pytest
 from steadyrl.cli import main
 from steadyrl.cli.reproduce import NAMES
 from steadyrl.cli.study import command_line
+from steadyrl.paper.gradients import bias
 from steadyrl.paper.presets import preset_names
 from steadyrl.paper.studies import STUDIES, Grid
 from tests.faults.driver import ended, workers
+from tests.helpers.children import started, until
 
 ROOT = Path(__file__).parents[2]
 PRESETS = resources.files("steadyrl.paper")
@@ -70,6 +71,7 @@ def test_a_wrong_option_of_the_maze_is_found_before_anything_is_run(tmp_path, mo
 
 def test_the_report_names_the_command_of_a_study_of_gradients(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bias, "SIZES", (10,))
     command = "reproduce estimators --seeds 1 --updates 2 --estimators influence --out 'my own'"
     assert main([*shlex.split(command), "--quiet", "--workers", "1"]) == 0
     capsys.readouterr()
@@ -89,13 +91,11 @@ sys.exit(cli.main("reproduce all --seeds 1 --updates 2 --estimators jackknife --
 
 
 def test_a_worker_that_dies_stops_its_study_but_not_the_next(tmp_path):
-    driver = subprocess.Popen(
-        [sys.executable, "-c", ALL], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    while driver.poll() is None and not workers(driver):
-        time.sleep(0.01)
-    os.kill(workers(driver)[0], signal.SIGKILL)
-    code, message = ended(driver)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with started([sys.executable, "-c", ALL], cwd=tmp_path, **pipes) as driver:
+        until(lambda: driver.poll() is not None or workers(driver), "a worker")
+        os.kill(workers(driver)[0], signal.SIGKILL)
+        code, message = ended(driver)
     assert (code, message) == (
         1,
         "error: a worker process died: run the same command again to resume where it stopped\n",

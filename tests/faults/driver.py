@@ -1,14 +1,12 @@
 """Start a study's driver in a process of its own, and look at its processes and its files."""
 
-import contextlib
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from tests.faults import ROOT
+from tests.helpers.children import children, started, until
 
 MAZE = """
 seeds = 5
@@ -55,47 +53,16 @@ def environment(without, executed=None):
     return ours if executed is None else {**ours, "STEADYRL_EXECUTED": str(executed)}
 
 
-def start(folder, *options, without="", executed=None):
-    return subprocess.Popen(
-        command(folder, *options),
-        cwd=folder,
-        env=environment(without, executed),
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def ended(driver):
     """Wait for its end, however long that takes: its exit code and what it said."""
     _, err = driver.communicate()
     return driver.returncode, err
 
 
-@contextlib.contextmanager
-def running(folder, *options, **more):
+def running(folder, *options, without="", executed=None):
     """A driver that is gone with all its processes in the end, whatever happens to the test."""
-    driver = start(folder, *options, **more)
-    try:
-        yield driver
-    finally:
-        reap(driver)
-
-
-def reap(driver):
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(driver.pid, signal.SIGKILL)
-    driver.wait()
-    driver.stderr.close()
-
-
-def alive(pid):
-    """Is there such a process, at work or asleep?"""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    return started(command(folder, *options), cwd=folder, env=environment(without, executed), **pipes)
 
 
 def results(folder):
@@ -122,17 +89,12 @@ def until_progress(driver, folder, times=1):
     """Wait until the runs have written something, so many times, or the driver has ended."""
     for _ in range(times):
         before = progress(folder)
-        while driver.poll() is None and progress(folder) == before:
-            time.sleep(0.01)
+        until(lambda: driver.poll() is not None or progress(folder) != before, "progress of a run")  # noqa: B023
 
 
 def processes(pid):
     """All processes below one, and itself."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    return [pid, *(below for child in children for below in processes(int(child)))]
+    return [pid, *(below for child in children(pid) for below in processes(child))]
 
 
 def workers(driver):

@@ -10,8 +10,8 @@ from tests.faults import LONG, ROOT, figure
 from tests.helpers.run_folders import content
 
 RAY_STARTS = 10
-KILLS = 50 if LONG else 3
-PLAYERS = ("1", "2", "3", "ray") if LONG and find_spec("ray") else ("2", "1", "3")
+KILLS = 50 if LONG else 2
+PLAYERS = ("1", "2", "3", "ray") if LONG and find_spec("ray") else ("1", "2")
 
 
 def played(folder, who, batches=0):

@@ -15,6 +15,7 @@ from steadyrl.runs import folder, load
 from steadyrl.studies import attempts, results
 from steadyrl.studies import study as studies
 from tests.faults.small import MAZE, OPTIONS
+from tests.helpers.children import started
 
 # Text without end
 
@@ -175,9 +176,8 @@ HOLDER = "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, 2); print(flu
 @pytest.mark.parametrize("content", [b'{"pid": 1e999, "host": 1}', b"[" * 900, b'{"pid": 1}', b"\xff"])
 def test_a_lock_that_lies_is_a_lock(content, run, refused):
     (run / "done.json").unlink()
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(run / "lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as holder:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with started([sys.executable, "-c", HOLDER, run / "lock"], **pipes) as holder:
         holder.stdout.readline()
         (run / "lock").write_bytes(content)
         line = refused("train", *OPTIONS, "--out", run, codes=(2,))

@@ -1,17 +1,16 @@
 """A run with workers: memory and open files stay flat, and whoever is killed, nothing is lost or left behind."""
 
-import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from tests.faults import LONG, figure, with_workers
-from tests.faults.driver import alive, environment, processes
+from tests.faults.driver import environment, processes
+from tests.helpers.children import alive, named_memory, started, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 UPDATES = 500 if LONG else 20
@@ -21,23 +20,10 @@ STOPS += ["Ctrl-C", signal.SIGKILL, "a worker", signal.SIGTERM, "Ctrl-C"] if LON
 """One after the other, at the same run: signals to the driver, Ctrl-C to all of its processes, SIGKILL of a worker."""
 
 
-@contextlib.contextmanager
 def running(folder, updates):
     """The driver, gone with all its processes in the end."""
-    driver = subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.with_workers", str(folder), str(updates)],
-        env=environment(""),
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield driver
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(driver.pid, signal.SIGKILL)
-        driver.communicate()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return started([sys.executable, "-m", "tests.faults.with_workers", folder, updates], env=environment(""), **pipes)
 
 
 def content(folder):
@@ -55,21 +41,19 @@ def strike(driver, stop, workers):
 
 def test_whoever_is_stopped_or_killed_nothing_is_lost_and_nothing_left_behind(tmp_path):
     updates = 5 * len(STOPS) + 10
-    before = set(os.listdir("/dev/shm"))
     stops, codes = list(STOPS), []
     while not (tmp_path / "run" / "done.json").exists():
         with running(tmp_path / "run", updates) as driver:
             for number, line in enumerate(driver.stdout):
                 workers = json.loads(line)[4]
+                assert set().union(*map(named_memory, processes(driver.pid))) == set()  # what nobody would remove
                 if stops and number % 3 == 2 and strike(driver, stops.pop(0), workers):
                     below = processes(driver.pid)[1:]
                     break
             driver.stdout.read()
             codes.append(driver.wait())
             assert codes[-1] in (0, 130, 143, -signal.SIGKILL), driver.stderr.read()
-            while codes[-1] and any(map(alive, below)):  # for ever, were they not ended
-                time.sleep(0.01)
-        assert set(os.listdir("/dev/shm")) <= before
+            until(lambda: codes[-1] == 0 or not any(map(alive, below)), "the end of all processes")  # noqa: B023
     assert not stops
     assert codes.count(143) == STOPS.count(signal.SIGTERM)
     whole = with_workers.run(tmp_path / "whole", updates, 1)

@@ -1,5 +1,6 @@
 """Protections whose loss hardly shows elsewhere: what is synced, vanishes, is cut short, leads away, is inherited."""
 
+import contextlib
 import errno
 import os
 import subprocess
@@ -14,6 +15,7 @@ from steadyrl.runs.config import config_hash
 from steadyrl.runs.view import Quiet
 from tests.faults import ROOT, mutate
 from tests.faults.disk import LOST, Disk
+from tests.helpers.children import started
 from tests.runs import envs
 
 
@@ -83,7 +85,7 @@ def test_metrics_do_not_follow_a_link(tmp_path):
 WAIT = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
 
 
-def inherits(folder, inherited):
+def inherits(folder, inherited, stack):
     """Is the folder still locked by a child that was started while its parent had the lock?"""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "close_fds": False}
     with lock.locked(folder):
@@ -91,20 +93,20 @@ def inherits(folder, inherited):
             for name in os.listdir("/proc/self/fd"):
                 if os.path.realpath(f"/proc/self/fd/{name}") == str(folder / lock.NAME):
                     os.set_inheritable(int(name), True)
-        child = subprocess.Popen(WAIT, **pipes)
-    with child:
-        child.stdout.readline()
-        try:
-            with lock.locked(folder):
-                return False
-        except LockedError:
-            return True
+        child = stack.enter_context(started(WAIT, **pipes))
+    child.stdout.readline()
+    try:
+        with lock.locked(folder):
+            return False
+    except LockedError:
+        return True
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_lock_is_not_inherited_by_children(tmp_path):
-    assert not inherits(tmp_path.resolve() / "run", inherited=False)
-    assert inherits(tmp_path.resolve() / "control", inherited=True)
+    with contextlib.ExitStack() as stack:
+        assert not inherits(tmp_path.resolve() / "run", False, stack)
+        assert inherits(tmp_path.resolve() / "control", True, stack)
 
 
 def test_every_protection_that_is_taken_out_is_in_the_sources_once():

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -15,17 +14,16 @@ from tests.faults import LONG, ROOT, figure, long_only
 from tests.faults.driver import (
     MAZE,
     TINY,
-    alive,
     ended,
     environment,
     listening,
     processes,
     results,
     running,
-    start,
     until_progress,
     write,
 )
+from tests.helpers.children import alive, until
 
 pytest.importorskip("ray")
 
@@ -34,11 +32,20 @@ LOOPBACK = ("0100007F:", "0000000000000000FFFF00000100007F:")
 OPTIONS = ("--engine", "ray", "--workers", "2")
 
 
+def name_of(pid):
+    """What a process is called; nothing if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
 @pytest.fixture(scope="module")
 def local(tmp_path_factory):
     """The study's bytes by the local engine."""
     folder = write(tmp_path_factory.mktemp("local") / "study", LONGER if LONG else TINY)
-    assert ended(start(folder, "--workers", "2"))[0] == 0
+    with running(folder, "--workers", "2") as driver:
+        assert ended(driver)[0] == 0
     return results(folder)
 
 
@@ -60,19 +67,17 @@ def test_by_ray_a_study_gives_the_same_bytes_as_by_the_local_engine(local, tmp_p
 @long_only
 def test_a_worker_of_ray_that_is_killed_loses_nothing(local, tmp_path):
     folder = write(tmp_path / "study", LONGER)
-    driver = start(folder, *OPTIONS)
     kills = 0
-    while kills < 3:
-        until_progress(driver, folder)
-        assert driver.poll() is None, driver.communicate()[1]
-        names = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in processes(driver.pid)}
-        busy = [pid for pid, name in names.items() if name.startswith(b"ray::execute")]
-        if busy:
-            os.kill(busy[0], signal.SIGKILL)
-            kills += 1
-            while alive(busy[0]):
-                time.sleep(0.01)
-    code, err = ended(driver)
+    with running(folder, *OPTIONS) as driver:
+        while kills < 3:
+            until_progress(driver, folder)
+            assert driver.poll() is None, driver.communicate()[1]
+            busy = [pid for pid in processes(driver.pid) if name_of(pid).startswith(b"ray::execute")]
+            if busy:
+                os.kill(busy[0], signal.SIGKILL)
+                kills += 1
+                until(lambda: not alive(busy[0]), "the end of a worker")  # noqa: B023
+        code, err = ended(driver)
     assert code == 0, err
     assert results(folder) == local
     figure("workers of Ray killed", kills=kills, differing=0)
@@ -81,14 +86,15 @@ def test_a_worker_of_ray_that_is_killed_loses_nothing(local, tmp_path):
 @long_only
 def test_if_ray_itself_is_killed_no_run_is_blamed_and_the_same_command_goes_on(local, tmp_path):
     folder = write(tmp_path / "study", LONGER)
-    driver = start(folder, *OPTIONS)
-    until_progress(driver, folder)
-    (raylet,) = [pid for pid in processes(driver.pid) if b"raylet/raylet" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    os.kill(raylet, signal.SIGKILL)
-    code, err = ended(driver)
+    with running(folder, *OPTIONS) as driver:
+        until_progress(driver, folder)
+        (raylet,) = [pid for pid in processes(driver.pid) if b"raylet/raylet" in name_of(pid)]
+        os.kill(raylet, signal.SIGKILL)
+        code, err = ended(driver)
     assert code != 0
     assert not list(folder.glob("out/runs/*/failed.json")), err
-    assert ended(start(folder, *OPTIONS))[0] == 0
+    with running(folder, *OPTIONS) as driver:
+        assert ended(driver)[0] == 0
     assert results(folder) == local
 
 

@@ -1,5 +1,6 @@
 """A study: its processes killed at random, its driver killed, eight drivers at once, and no door left open."""
 
+import contextlib
 import json
 import os
 import random
@@ -15,27 +16,27 @@ from tests.faults.driver import (
     ENDLESS,
     MAZE,
     TINY,
-    alive,
     ended,
     environment,
     listening,
     processes,
     progress,
-    reap,
     results,
     running,
-    start,
     until_progress,
     workers,
     write,
 )
+from tests.helpers.children import alive, started
 
 KILLS = 200 if LONG else 3
 STORMY = MAZE.replace("updates = 400\n", "updates = 4000\n").replace(
     "checkpoint_every = 20\n", "checkpoint_every = 200\n"
 )
 STORMY += "checkpoint_every = 20\n"  # of the slower half
+STORMY = STORMY if LONG else STORMY.replace("seeds = 5\n", "seeds = 1\n")
 """Compiled runs for most of the time are between two checkpoints, where a kill could do harm."""
+RUNS = 40 if LONG else 8
 
 
 # Random kills
@@ -82,7 +83,7 @@ def undisturbed(tmp_path_factory):
         code, err = ended(driver)
         assert code == 0, err
     bytes_of_runs = results(folder)
-    assert len(bytes_of_runs) == 40 * 5
+    assert len(bytes_of_runs) == RUNS * 5
     return bytes_of_runs
 
 
@@ -96,7 +97,7 @@ def test_killed_at_random_a_study_loses_nothing_and_ends_with_the_same_bytes(und
         assert results(folder) == undisturbed
         studies += 1
     assert min(counts[kind] for kind in ("driver", "group", "worker")) >= KILLS // 4
-    figure("SIGKILLs of a study", **counts, studies=studies, runs=40 * studies, lost=0)
+    figure("SIGKILLs of a study", **counts, studies=studies, runs=RUNS * studies, lost=0)
 
 
 @long_only
@@ -153,18 +154,14 @@ def test_without_the_leash_orphans_go_on_writing(tmp_path):
 def executions(folder, without=""):
     """Eight processes start one study; how often each run was begun and ended."""
     log = folder / "executed"
-    if LONG:
-        drivers = [start(folder, "--workers", "1", without=without, executed=log) for _ in range(8)]
-    else:
-        eight = [sys.executable, "-m", "tests.faults.eight", str(folder / "study.toml"), str(folder / "out")]
-        pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
-        drivers = [subprocess.Popen(eight, cwd=folder, env=environment(without, log), **pipes)]
-    try:
-        ends = [ended(driver) for driver in drivers]
-    finally:
-        for driver in drivers:
-            if driver.returncode is None:
-                reap(driver)
+    with contextlib.ExitStack() as stack:
+        if LONG and not without:
+            eight = [running(folder, "--workers", "1", executed=log) for _ in range(8)]
+        else:
+            words = [sys.executable, "-m", "tests.faults.eight", folder / "study.toml", folder / "out"]
+            pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+            eight = [started(words, cwd=folder, env=environment(without, log), **pipes)]
+        ends = [ended(driver) for driver in [stack.enter_context(one) for one in eight]]
     return ends, Counter(log.read_text().splitlines())
 
 
@@ -180,6 +177,7 @@ def test_eight_processes_that_start_one_study_do_every_run_once(request, tmp_pat
 
 
 def test_without_the_lock_runs_are_done_more_than_once(tmp_path):
+    """The first one that is begun waits for another process to begin it too."""
     folder = write(tmp_path / "study", TINY)
     _, counts = executions(folder, "the lock")
     assert max(counts.values()) > 1
@@ -201,7 +199,7 @@ def test_nothing_listens_while_a_study_runs(tmp_path):
             assert len(processes(driver.pid)) >= 3
             assert listening(processes(driver.pid)) == []
             looks += 1
-    with subprocess.Popen([sys.executable, "-c", LISTENER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as door:
+    with started([sys.executable, "-c", LISTENER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as door:
         door.stdout.readline()
         assert [table for table, _ in listening([door.pid])] == ["tcp"]  # one would be seen
     figure("listening sockets of a local study", looks=looks, found=0)

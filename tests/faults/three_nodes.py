@@ -9,7 +9,6 @@ import logging
 import os
 import sys
 import threading
-import time
 from pathlib import Path
 
 from steadyrl.ground.cluster import LOOPBACK_ONLY
@@ -24,6 +23,7 @@ from steadyrl.runs.toml import read_file
 from steadyrl.studies import run
 from steadyrl.studies.board import Board
 from steadyrl.studies.study import study_from
+from tests.helpers.children import until
 
 HOST = {"node_ip_address": "127.0.0.1", "num_cpus": 1, "include_dashboard": False}
 
@@ -34,13 +34,12 @@ def alive():
 
 def lose(cluster, node, out, counts):
     """Kill a node without a word once runs are on their way."""
-    while len(list(out.glob("runs/*/metrics.jsonl"))) < 20:
-        time.sleep(0.05)
-    time.sleep(1.0)
+    until(lambda: len(list(out.glob("runs/*/metrics.jsonl"))) >= 20, "runs on their way")
+    written = sum(path.stat().st_size for path in out.glob("runs/*/metrics.jsonl"))
+    until(lambda: sum(path.stat().st_size for path in out.glob("runs/*/metrics.jsonl")) > written, "their progress")
     counts.append(alive())
     cluster.remove_node(node, allow_graceful=False)
-    while alive() == counts[0]:
-        time.sleep(0.1)
+    until(lambda: alive() < counts[0], "the loss of a node")
     counts.append(alive())
 
 

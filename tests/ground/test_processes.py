@@ -4,12 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from steadyrl.ground.processes import in_processes
+from tests.helpers.children import alive, children, started, until
 
 ROOT = Path(__file__).parents[2]
 SLEEPERS = """
@@ -30,28 +30,15 @@ def test_a_worker_that_dies_is_reported():
         list(in_processes(os._exit, [1], 1))
 
 
-def children(pid: int) -> list[int]:
-    return [int(k) for k in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_driver_that_is_stopped_leaves_nobody_behind(stop, tmp_path):
     script = tmp_path / "sleepers.py"
     script.write_text(SLEEPERS)
-    driver = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=ROOT)
-    assert driver.stdout.readline() == b"done 0\n"
-    workers = children(driver.pid)
-    assert workers
-    driver.send_signal(stop)
-    driver.wait()
-    driver.stdout.close()
-    while any(running(pid) for pid in workers):  # which would be for ever, were they not ended
-        time.sleep(0.01)
-
-
-def running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    with started([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=ROOT) as driver:
+        assert driver.stdout.readline() == b"done 0\n"
+        workers = children(driver.pid)
+        assert workers
+        driver.send_signal(stop)
+        driver.wait()
+        until(lambda: not any(map(alive, workers)), "the workers' end")

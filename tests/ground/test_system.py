@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from steadyrl.ground import system
+from tests.helpers.children import started
 
 HOLD = "import os, sys; from steadyrl.ground import system; f = os.open(sys.argv[1], os.O_RDWR); "
 HOLD += "print(system.try_lock(f), flush=True); sys.stdin.read()"
@@ -21,11 +22,10 @@ def path(tmp_path):
 def test_a_lock_is_refused_while_another_process_has_it_and_had_when_that_ends(path):
     file = os.open(path, os.O_RDWR)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, path], **pipes)
-    assert holder.stdout.readline() == "True\n"
-    assert not system.try_lock(file)
-    assert system.start_of(file, 100) == b"who"
-    holder.communicate()
+    with started([sys.executable, "-c", HOLD, path], **pipes) as holder:
+        assert holder.stdout.readline() == "True\n"
+        assert not system.try_lock(file)
+        assert system.start_of(file, 100) == b"who"
     assert system.try_lock(file)
     os.close(file)
 

@@ -1,5 +1,6 @@
 """Environments that break the process they are played in, once or always, for tests of workers."""
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -7,10 +8,13 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+
+from tests.helpers.children import alive
 
 STEP = 0.002
 RAY_WORKER = "default_worker.py"
@@ -55,7 +59,7 @@ class Faulty(Lengths):
     def step(self, action):
         in_worker = multiprocessing.parent_process() is not None or sys.argv[0].endswith(RAY_WORKER)
         if in_worker and self.fresh and self.unlucky and not (self.once and self.mark.exists()):
-            self.mark.touch()
+            self.mark.write_text(str(os.getpid()))
             self.break_down()
         self.fresh = False
         return super().step(action)
@@ -69,6 +73,17 @@ class Faulty(Lengths):
             threading.Event().wait()
         else:
             raise RuntimeError("the motor is on fire")
+
+
+def clock_of(marks):
+    """In place of the module time: runs fast while a worker hangs that is to be found out, else it stands still."""
+    looks = itertools.count()
+
+    def monotonic():
+        hanging = [int(mark.read_text() or 0) for mark in Path(marks).glob("hangs-*")]
+        return float(next(looks)) if any(map(alive, hanging)) else 0.0
+
+    return SimpleNamespace(monotonic=monotonic)
 
 
 class Slow(Lengths):

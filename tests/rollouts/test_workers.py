@@ -4,8 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
+from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 
 import gymnasium as gym
@@ -26,9 +26,9 @@ from steadyrl.rollouts.shared_policy import SharedPolicy, pieces_of
 from steadyrl.rollouts.workers import _Ahead
 from steadyrl.runs import train
 from steadyrl.runs.view import Quiet
-from tests.ground.test_processes import children, running
+from tests.helpers.children import alive, children, named_memory, started, until
 from tests.helpers.run_folders import content
-from tests.rollouts.faulty import Faulty, Lengths
+from tests.rollouts.faulty import Faulty, Lengths, clock_of
 from tests.rollouts.test_collect import assert_same
 from tests.runs import envs
 
@@ -78,14 +78,9 @@ def test_the_episodes_of_a_worker_that_breaks_down_are_played_again(fault, tmp_p
 
 
 def test_a_worker_that_hangs_is_replaced(tmp_path, at_once, monkeypatch):
-    looks = iter(range(10**9))
-
-    def clock() -> float:
-        """Runs fast while a worker hangs that is to be found out, and stands still otherwise."""
-        return float(next(looks)) if any(tmp_path.iterdir()) else 0.0
-
-    monkeypatch.setattr(workers.time, "monotonic", clock)
+    monkeypatch.setattr(workers, "time", clock_of(tmp_path))
     monkeypatch.setattr(workers, "LOOKS", 400)
+    monkeypatch.setattr(workers, "ATTEMPTS", 10**6)  # one that is only slow may be taken for hanging too
     options = {"fault": "hangs", "marks": tmp_path}
     together = Collector("Faulty-v0", workers=2, worker_timeout=40.0, **options)
     batch = together.collect(POLICY, 12, 5, 0)
@@ -248,21 +243,25 @@ if __name__ == "__main__":
 def test_a_run_that_is_stopped_leaves_no_process_and_no_memory_behind(stop, tmp_path):
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)
-    before = set(os.listdir("/dev/shm"))
-    driver = subprocess.Popen(
-        [sys.executable, script, tmp_path / "run"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"},
-    )
-    assert driver.stdout.readline() == b"update 1\n", driver.stderr.read()
-    own = children(driver.pid)
-    assert len(workers_of(driver.pid)) == 2
-    driver.send_signal(stop)
-    if stop == signal.SIGINT:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": ROOT}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+    with started([sys.executable, script, tmp_path / "run"], env=environment, **pipes) as driver:
+        assert driver.stdout.readline() == b"update 1\n", driver.stderr.read()
+        own = children(driver.pid)
+        assert len(workers_of(driver.pid)) == 2
+        assert set().union(*map(named_memory, [driver.pid, *own])) == set()
         driver.send_signal(stop)
-    driver.communicate()
-    while any(running(pid) for pid in own):  # which would be for ever, were they not ended
-        time.sleep(0.01)
-    assert set(os.listdir("/dev/shm")) - before == set()
+        if stop == signal.SIGINT:
+            driver.send_signal(stop)
+        driver.communicate()
+        until(lambda: not any(map(alive, own)), "the end of all processes")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_that_would_be_left_behind_is_seen():
+    memory = SharedMemory(create=True, size=100)
+    try:
+        assert named_memory(os.getpid()) >= {f"/dev/shm/{memory.name}"}
+    finally:
+        memory.close()
+        memory.unlink()

@@ -10,8 +10,8 @@ import logging
 import os
 import random
 import sys
-import time
 from pathlib import Path
+from unittest.mock import patch
 
 from steadyrl.ground.cluster import LOOPBACK_ONLY
 
@@ -21,11 +21,12 @@ import ray
 from ray.cluster_utils import Cluster
 
 from steadyrl.policies import RandomPolicy
-from steadyrl.rollouts import Collector, EpisodeError, collector
+from steadyrl.rollouts import Collector, EpisodeError, collector, workers
 from steadyrl.runs import Callback, train
 from steadyrl.runs.view import Quiet
+from tests.helpers.children import until
 from tests.helpers.run_folders import content
-from tests.rollouts.faulty import Lengths
+from tests.rollouts.faulty import Lengths, clock_of
 from tests.runs import envs
 
 HOST = {"node_ip_address": "127.0.0.1", "num_cpus": 1, "include_dashboard": False}
@@ -82,11 +83,16 @@ def interrupted(folder, times):
 def hanging(marks):
     """Does a worker of Ray that hangs get replaced, and an episode that always raises get named?"""
     marks.mkdir()
-    options = {"fault": "hangs", "marks": marks, "engine": "ray", "worker_timeout": 1.0}
+    options = {"fault": "hangs", "marks": marks, "engine": "ray", "worker_timeout": 40.0}
     policy = RandomPolicy(Lengths.action_space)
     together, alone = Collector("Faulty-v0", **options), Collector("Faulty-v0", fault="hangs", marks=marks)
-    found, right = together.collect(policy, 12, 5, 0), alone.collect(policy, 12, 5, 0)
+    with (
+        patch.multiple(workers, time=clock_of(marks), LOOKS=400),
+        patch.object(workers, "ATTEMPTS", 10**6),  # one that is only slow may be taken for hanging too
+    ):
+        found = together.collect(policy, 12, 5, 0)
     together.close()
+    right = alone.collect(policy, 12, 5, 0)
     always = Collector("Faulty-v0", fault="raises", marks=marks, once=False, engine="ray")
     try:
         always.collect(policy, 12, 5, 0)
@@ -116,8 +122,7 @@ def main():
     interrupted(at / "interrupted", 4)
     faults = hanging(at / "marks")
     by_ray(at / "lost", Loses(cluster, node))
-    while alive() == nodes[0]:  # Ray itself takes its time to notice
-        time.sleep(0.1)
+    until(lambda: alive() < nodes[0], "Ray itself to notice it")
     nodes.append(alive())
     expected = content(at / "alone")
     differing = [name for name in ("interrupted", "lost") if content(at / name) != expected]

@@ -1,29 +1,53 @@
-"""Train in a child, kill it again and again with SIGKILL at random moments, and resume it until it is finished.
+"""Train in a child that is killed again and again with SIGKILL, and resume it until it is finished.
 
 python -m tests.runs.killed FOLDER KILLS SEED CONFIG.toml, a process of its own, without the run-time type checks of the
-tests. The child is a fork, so that it begins at once. Prints how often it was killed.
+tests. The child is a fork, so that it begins at once, and kills itself in front of a call of a function, Python's or
+C's, whose number is drawn: so it does not matter how fast the machine is. Prints how often it was killed.
 """
 
 import os
 import random
 import signal
 import sys
-import time
 from pathlib import Path
 
 from steadyrl.runs import from_toml, train
 from steadyrl.runs.view import Quiet
 
 
-def attempt(config, folder, wait):
-    """Run the config in a child, killed when `wait` returns, or to its end without one; was it killed?"""
+class Calls:
+    """Counts calls of functions; the process dies in front of one of them."""
+
+    def __init__(self, last=None):
+        self.last = last
+        self.count = 0
+
+    def __call__(self, frame, event, argument):
+        self.count += event in ("call", "c_call")
+        if self.count == self.last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def trained(config, folder, calls):
+    """Train, or go on; how many calls that took."""
+    sys.setprofile(calls)
+    try:
+        train(config=config, out=folder, view=Quiet())
+    finally:
+        sys.setprofile(None)
+    return calls.count
+
+
+def attempt(config, folder, last):
+    """Run the config in a child that dies in front of its call number `last`; was it killed?"""
     child = os.fork()
     if child == 0:
-        train(config=config, out=folder, view=Quiet())
-        os._exit(0)
-    if wait is not None:
-        wait()
-        os.kill(child, signal.SIGKILL)
+        code = 1
+        try:
+            trained(config, folder, Calls(last))
+            code = 0
+        finally:
+            os._exit(code)
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status) and os.WEXITSTATUS(status):
         sys.exit(f"the child failed: {status}")
@@ -35,23 +59,12 @@ def main():
     kills = int(sys.argv[2])
     rng = random.Random(int(sys.argv[3]))
     config = from_toml(Path(sys.argv[4]).read_text())
-    train(config=config, out=folder.with_name("whole"), view=Quiet())
-    size = (folder.with_name("whole") / "metrics.jsonl").stat().st_size
+    trained(config.replace(updates=1), folder.with_name("first"), Calls())  # imports are not counted
+    calls = trained(config, folder.with_name("whole"), Calls())
     killed = 0
     while not (folder / "done.json").exists():
-        # Half of the kills come at a place in the metrics that is further every time, the others at any time.
-        place, metrics = size * killed // kills, folder / "metrics.jsonl"
-        until = time.monotonic() + rng.uniform(0.0, 0.2)
-
-        def wait(place=place, metrics=metrics, until=until, by_place=killed % 2 == 0):
-            while by_place and not (folder / "done.json").exists():
-                if metrics.exists() and metrics.stat().st_size >= place:
-                    time.sleep(rng.uniform(0.0, 0.02))
-                    return
-                time.sleep(0.001)
-            time.sleep(max(0.0, until - time.monotonic()))
-
-        killed += attempt(config, folder, wait if killed < kills else None)
+        last = rng.randrange(1, 2 * calls // kills) if killed < kills else None
+        killed += attempt(config, folder, last)
     sys.stdout.write(str(killed))
 
 

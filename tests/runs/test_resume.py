@@ -6,14 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from steadyrl.rollouts import Collector
 from steadyrl.runs import Interrupted, RunConfig, load, loop, to_toml, train, training
 from steadyrl.runs.view import Quiet
+from tests.helpers.children import started, until
 from tests.helpers.run_folders import Impatient, content
 from tests.runs import envs
 
@@ -23,15 +24,15 @@ COMMAND = [sys.executable, "-m", "steadyrl", "train"]
 RUNS = {
     "tabular": (
         RunConfig(
-            "steadyrl/Maze-v0", n=20, updates=1200, checkpoint_every=50, evaluate_every=70, evaluate_episodes=10,
+            "steadyrl/Maze-v0", n=20, updates=400, checkpoint_every=20, evaluate_every=30, evaluate_episodes=10,
             measure="variance", estimator="paper", unit_free=True, constraint=30.0, penalty_baseline=True,
         ),
         20,
     ),
-    "reinforce": (RunConfig("CartPole-v1", n=4, updates=80, checkpoint_every=5, hidden=(8,), lam=0.1), 4),
+    "reinforce": (RunConfig("CartPole-v1", n=4, updates=24, checkpoint_every=3, hidden=(8,), lam=0.1), 4),
     "ppo": (
         RunConfig(
-            "Pendulum-v1", algorithm="ppo", limit=20, n=4, updates=40, checkpoint_every=5, hidden=(8,),
+            "Pendulum-v1", algorithm="ppo", limit=20, n=4, updates=16, checkpoint_every=2, hidden=(8,),
             minibatch_size=27, inner_updates=3, lam=0.1,
         ),
         4,
@@ -125,36 +126,29 @@ def test_a_run_that_another_process_finishes_meanwhile_comes_back_trained(tmp_pa
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_the_command_with_a_checkpoint(number, code, tmp_path):
     folder = tmp_path / "run"
-    running = start(folder, "--checkpoint-every", "50")
-    running.send_signal(number)
-    _, output = running.communicate()
-    assert running.returncode == code
+    command = [*COMMAND, "steadyrl/Maze-v0", "--updates", "1000000", "--quiet", "--checkpoint-every", "50"]
+    metrics = folder / "metrics.jsonl"
+    with started([*command, "--out", folder], stderr=subprocess.PIPE, text=True) as running:
+        begun = lambda: metrics.exists() and metrics.stat().st_size > 2000  # noqa: E731
+        until(lambda: running.poll() is not None or begun(), "some metrics")
+        running.send_signal(number)
+        _, output = running.communicate()
+    assert running.returncode == code, output
     update = max(int(path.name.removeprefix("ckpt-")) for path in folder.glob("ckpt-*"))
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert lines[-1]["update"] == update
     assert output == f"stopped at update {update} of 1000000: the same command resumes from update {update}\n"
 
 
-def start(folder, *options):
-    command = [*COMMAND, "steadyrl/Maze-v0", "--updates", "1000000", "--quiet", "--out", str(folder), *options]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    while not (folder / "metrics.jsonl").exists() or (folder / "metrics.jsonl").stat().st_size < 2000:
-        assert running.poll() is None, running.communicate()[1]
-        time.sleep(0.01)
-    return running
-
-
 class Signals(Quiet):
     """Sends itself a signal after each of these updates."""
 
-    def __init__(self, *after, pause=0.0):
+    def __init__(self, *after):
         self.after = after
-        self.pause = pause
         self.seen = 0
 
     def updated(self, update, row, steps):
         self.seen = update
-        time.sleep(self.pause)
         if update in self.after:
             os.kill(os.getpid(), signal.SIGTERM)
 
@@ -173,8 +167,11 @@ def test_a_first_signal_waits_for_a_boundary_that_is_near_and_a_second_one_does_
     assert content(tmp_path / "run") == content(tmp_path / "whole")
 
 
-def test_a_boundary_that_is_far_is_not_waited_for(tmp_path):
+def test_a_boundary_that_is_far_is_not_waited_for(tmp_path, monkeypatch):
+    """995 updates of a second each, by a clock that says so."""
+    seconds = iter(range(10**9))
+    monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: float(next(seconds))))
     options = WALK | {"updates": 2000, "checkpoint_every": 1000}
     with pytest.raises(Interrupted, match="stopped at update 5 of 2000: the same command resumes from update 0"):
-        train(out=tmp_path / "run", view=Signals(5, pause=0.01), **options)
+        train(out=tmp_path / "run", view=Signals(5), **options)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
