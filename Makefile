@@ -76,7 +76,7 @@ audit: $(VENV)/bin/python  ## Known vulnerabilities of the locked packages; asks
 	$(VENV)/audit/bin/python -m pip --disable-pip-version-check install --quiet pip-audit
 	for set in base dev docs torch; do \
 	  $(VENV)/audit/bin/pip-audit --strict --progress-spinner off --no-deps --disable-pip --requirement requirements/$$set.txt \
-	    || { echo "requirements/$$set.txt: has a known vulnerability, or the advisory service cannot be reached from here"; exit 1; }; \
+	    || { echo "requirements/$$set.txt: has a known vulnerability, or the advisory service cannot be reached from here (requirements/audit.py asks in another way)"; exit 1; }; \
 	done
 
 clean:  ## Remove what was made

@@ -1,8 +1,8 @@
 """Ask PyPI for known vulnerabilities of the locked versions, with nothing but Python.
 
 python requirements/audit.py. `make audit` asks by pip-audit, which needs PyPI's page of each version. Some mirrors have
-only the page of a project, which speaks of its newest version: of a locked version that is not the newest one nothing is
-known then, and it is counted as such. Exit code 1 if anything is vulnerable or not answered.
+only the page of a project, which speaks of its newest version: of a locked version that is not the newest one nothing
+is known then, and it is counted as such. Exit code 1 if anything is vulnerable or not answered.
 """
 
 import json

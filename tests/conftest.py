@@ -25,12 +25,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+REMEMBERING = ("tests.rollouts.fast.test_episodes", "tests.test_frontiers")
+"""Modules whose tests share what is expected of them, by a cache."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """With --dist loadgroup, tests that share something that is made once a module are run by one process."""
     for item in items:
         shared = getattr(item, "_fixtureinfo", None)
-        if shared and any(made[-1].scope == "module" for made in shared.name2fixturedefs.values() if made):
+        scopes = [made[-1].scope for made in shared.name2fixturedefs.values() if made] if shared else []
+        if "module" in scopes or item.module.__name__ in REMEMBERING:
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 

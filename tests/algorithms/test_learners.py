@@ -40,32 +40,28 @@ def advance(learner, collector, first, last):
     return [learner.update(collector.collect(learner.policy, 6, 3, k), k) for k in range(first, last)]
 
 
+def copied(learner):
+    return {key: array.copy() for key, array in learner.state().items()}
+
+
 @pytest.mark.parametrize(("name", "task"), CASES)
-def test_a_restored_run_resumes_to_the_bit(name, task):
+def test_a_restored_run_resumes_to_the_bit_and_its_policy_moves(name, task):
     """Stopped after three updates, in the middle of a pair or a phase."""
     make, collector = made(name, task)
     whole = make()
-    first = make()
     second = make()
-    logged = advance(whole, collector, 0, 8)
-    advance(first, collector, 0, 3)
-    second.restore({key: array.copy() for key, array in first.state().items()})
+    before = copied(whole)
+    logged = advance(whole, collector, 0, 3)
+    second.restore(copied(whole))
+    logged += advance(whole, collector, 3, 8)
     assert advance(second, collector, 3, 8) == logged[3:]
     assert second.state().keys() == whole.state().keys()
     for key, array in whole.state().items():
         np.testing.assert_array_equal(second.state()[key], array)
     assert all(np.isfinite(list(row.values())).all() for row in logged)
     assert isinstance(whole.policy, TabularSoftmax) == (task == "table")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_policy_moves(name):
-    make, collector = made(name, "categorical network")
-    learner = make()
-    before = {key: array.copy() for key, array in learner.state().items()}
-    advance(learner, collector, 0, 8)
-    after = learner.state()
-    assert any(not np.array_equal(before[key], after[key]) for key in before if "policy" in key and "weight" in key)
+    weights = [key for key in before if "policy" in key and "weight" in key]
+    assert task == "table" or any(not np.array_equal(before[key], whole.state()[key]) for key in weights)
 
 
 @pytest.mark.parametrize("name", NAMES)

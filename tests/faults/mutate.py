@@ -260,6 +260,13 @@ MUTATIONS = [
         f"{COSTS} -k gigabytes",
     ),
     Mutation(
+        "zero bytes in metrics",
+        "ground/files.py",
+        'if text and b"\\0" in part:',
+        "if False:",
+        f"{COSTS} -k digested_to_the_end",
+    ),
+    Mutation(
         "names of metrics in a report",
         "studies/_run_result.py",
         "if len(names) > MOST_NAMES:",

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests import conftest
-from tests.helpers.children import alive, children, started
+from tests.helpers.children import alive, children, started, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 ENDLESS = "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE); "
@@ -27,7 +27,7 @@ def test_when_a_block_breaks_its_process_and_what_that_started_are_gone():
         assert alive(below)
         raise BrokenError
     assert not alive(process.pid)
-    assert not alive(below)
+    until(lambda: not alive(below), "the end of what it started")
 
 
 def test_a_process_that_a_test_forgets_is_ended_and_fails_it():

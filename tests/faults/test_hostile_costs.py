@@ -133,6 +133,14 @@ def test_metrics_are_digested_in_parts(run, monkeypatch, refused):
     assert "metrics.jsonl: changed since the run ended" in refused("train", *OPTIONS, "--out", run, codes=(4,))
 
 
+def test_nor_are_they_digested_to_the_end(run, refused):
+    """By commands that compare a finished run with its done.json: a sparse file is zeros, which no line has."""
+    os.truncate(run / "metrics.jsonl", 10**8)
+    for command in (["evaluate", run], ["train", *OPTIONS, "--out", run]):
+        line = refused(*command, codes=(4,))
+        assert line == f"error: {run}/metrics.jsonl: damaged: it has a zero byte, which no text has\n"
+
+
 def test_names_without_end_are_damage_to_their_run(study):
     many = b"".join(row(**{f"m{k}-{j}": 1.0 for j in range(200)}) for k in range(200))
     put_metrics(study, many)

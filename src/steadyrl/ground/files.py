@@ -91,12 +91,17 @@ def read_some(path: Path) -> bytes | None:
     return raw if len(raw) <= MOST_BYTES else None
 
 
-def sha256_of(path: Path, size: int | None = None) -> str:
-    """The SHA-256 of a file, or of its first bytes, however large it is."""
+def sha256_of(path: Path, size: int | None = None, *, text: bool = False) -> str:
+    """The SHA-256 of a file, or of its first bytes, however large it is.
+
+    A zero byte in a `text` is a CorruptError at once: a sparse file has billions of them and takes no room.
+    """
     digest = hashlib.sha256()
     left = path.stat().st_size if size is None else size
     with path.open("rb") as file:
         while left > 0 and (part := file.read(min(AT_ONCE, left))):
+            if text and b"\0" in part:
+                raise CorruptError(f"{path}: damaged: it has a zero byte, which no text has")
             digest.update(part)
             left -= len(part)
     return digest.hexdigest()

@@ -176,4 +176,4 @@ def _digests(folder: Path) -> dict[str, str]:
         names = sorted(
             p.name for p in folder.iterdir() if p.name in ("run.json", METRICS) or CHECKPOINT.fullmatch(p.name)
         )
-        return {name: sha256_of(folder / name) for name in names}
+        return {name: sha256_of(folder / name, text=name == METRICS) for name in names}
