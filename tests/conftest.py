@@ -24,6 +24,8 @@ settings.load_profile("quick")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Ray would have its workers wait for everybody else's, on a busy machine for hours.
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 REMEMBERING = ("tests.rollouts.fast.test_episodes", "tests.test_frontiers")
 """Modules whose tests share what is expected of them, by a cache."""

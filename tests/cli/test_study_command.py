@@ -72,6 +72,7 @@ def test_a_wrong_option_of_the_maze_is_found_before_anything_is_run(tmp_path, mo
 def test_the_report_names_the_command_of_a_study_of_gradients(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bias, "SIZES", (10,))
+    monkeypatch.setattr(bias, "MEASURES", ("variance",))
     command = "reproduce estimators --seeds 1 --updates 2 --estimators influence --out 'my own'"
     assert main([*shlex.split(command), "--quiet", "--workers", "1"]) == 0
     capsys.readouterr()
