@@ -6,10 +6,11 @@ On small problems whose optimum is known (tests/helpers/frontiers.py), through `
 Each row is a cell: a problem, a measure, and a lam such that lam D takes a share of the mean that the risk-neutral
 policy earns: with a share of 1, ignoring the penalty is worth 0. `of the best` is E - lam D of the trained policy, by
 episodes that it was not trained on, over that of the best policy known, for each seed; `neutral` is the same for the
-best policy without a penalty. A policy serves if it reaches 0.95 and is not below neutral. Rewards are multiplied
-by --scale, and lam divided by it if the measure is quadratic. `--set` changes a setting, such as --set updates=100.
-Each finished run is a line of the file of rows; a run that has its line is not repeated, so the script can be stopped
-and started again. `--table` prints what is there and trains nothing.
+best policy without a penalty. Actions are drawn as in training; `likeliest` is with the likeliest ones, as `predict`
+gives them. A policy serves if it reaches 0.95, drawn, and is not below neutral. Rewards are multiplied by --scale,
+and lam divided by it if the measure is quadratic. `--set` changes a setting, such as --set updates=100. Each
+finished run is a line of the file of rows; a run that has its line is not repeated, so the script can be stopped and
+started again. `--table` prints what is there and trains nothing.
 """
 
 import os
@@ -36,6 +37,7 @@ from tests.helpers.frontiers import NINE, PROBLEMS
 
 import steadyrl
 from steadyrl import measures
+from steadyrl.policies.derived import likeliest
 from steadyrl.rollouts import Collector
 from steadyrl.runs.view import Quiet
 
@@ -43,7 +45,7 @@ SHARES = (0.3, 0.6)
 SERVES = 0.95
 FRESH = 10**6
 """A seed that no run is trained with."""
-HEAD = ("env", "measure", "lam", "scale", "of the best", "neutral", "E / D", "best E / D", "serves")
+HEAD = ("env", "measure", "lam", "scale", "of the best", "likeliest", "neutral", "E / D", "best E / D", "serves")
 CELL = ("algorithm", "settings", "env", "measure", "share", "scale")
 """What tells the cells of the table apart; the rows of one differ in their seeds."""
 
@@ -113,8 +115,16 @@ def train(cells, algorithms, seeds, episodes, settings, path):
                 if tuple(named.values()) in finished:
                     continue
                 began = time.process_time()
-                mean, variability = played(cell, trained(cell, algorithm, seed, settings), episodes)
-                measured = {"mean": mean, "variability": variability, "cpu_s": round(time.process_time() - began)}
+                policy = trained(cell, algorithm, seed, settings)
+                mean, variability = played(cell, policy, episodes)
+                likeliest_mean, likeliest_variability = played(cell, likeliest(policy), episodes)
+                measured = {
+                    "mean": mean,
+                    "variability": variability,
+                    "likeliest_mean": likeliest_mean,
+                    "likeliest_variability": likeliest_variability,
+                    "cpu_s": round(time.process_time() - began),
+                }
                 with path.open("a") as file:
                     file.write(json.dumps(named | measured) + "\n")
 
@@ -144,6 +154,7 @@ def table(rows):
 def judged(cell, rows):
     """Does every seed serve? And the cell's line of the table."""
     values = [row["mean"] - cell.lam * row["variability"] for row in rows]
+    likeliest_values = [row["likeliest_mean"] - cell.lam * row["likeliest_variability"] for row in rows]
     ratios = [value / cell.best.objective for value in values]
     serves = min(ratios) >= SERVES and min(values) >= cell.neutral
     mean, variability = (np.mean([row[name] for row in rows]) for name in ("mean", "variability"))
@@ -153,6 +164,7 @@ def judged(cell, rows):
         f"{cell.lam:.3g}",
         f"{cell.scale:g}",
         " ".join(f"{ratio:.3f}" for ratio in ratios),
+        " ".join(f"{value / cell.best.objective:.3f}" for value in likeliest_values),
         f"{cell.neutral / cell.best.objective:.2f}",
         f"{mean:.4g} / {variability:.3g}",
         f"{cell.best.mean:.4g} / {cell.best.variability:.3g}",
