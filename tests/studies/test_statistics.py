@@ -143,3 +143,18 @@ def test_a_median_of_times_is_infinite_where_most_are_and_its_end_where_some_res
 def test_a_median_of_nothing_is_refused(scores):
     with pytest.raises(ValueError, match="give one sequence of at least one score"):
         statistics.median(scores)
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 10])
+def test_students_interval_is_scipys(seeds):
+    x = X[:seeds, 0]
+    ends = stats.t.interval(0.95, seeds - 1, loc=x.mean(), scale=stats.sem(x))
+    estimate = statistics.student_mean(x)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((x.mean(), *ends), rel=1e-12)
+
+
+def test_one_seed_has_no_students_interval():
+    estimate = statistics.student_mean([3.0])
+    assert estimate.value == 3.0
+    assert math.isnan(estimate.low)
+    assert math.isnan(estimate.high)
