@@ -235,7 +235,7 @@ def test_coefficients_are_continuous_where_the_policy_begins_to_move(name, n):
 @pytest.mark.parametrize("estimator", ["influence", "jackknife", "paper"])
 @pytest.mark.parametrize("name", measures.names())
 def test_one_dominant_trajectory_does_not_end_the_run(name, estimator):
-    """All others are as good as impossible under the policy of now."""
+    """All others are as good as impossible under the current policy."""
     if estimator == "paper" and name not in estimators.paper.MEASURES:
         pytest.skip("not in the paper")
     returns = np.random.default_rng(0).normal(size=12)

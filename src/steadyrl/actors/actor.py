@@ -13,7 +13,7 @@ from steadyrl.rollouts.batch import Batch
 Weights = Float[Array, "n T"] | Float[Array, "n 1"]
 """One number a step, or one a trajectory for all of its steps."""
 Rule = Callable[[Float[NDArray[Any], " m"]], Float[NDArray[Any], " m"]]
-"""From the log-probabilities of some steps under the policy of now to one weight for each."""
+"""From the log-probabilities of some steps under the current policy to one weight for each."""
 
 
 @runtime_checkable
@@ -26,11 +26,11 @@ class Steps(Protocol):
         ...
 
     def log_probs(self) -> Float[Array, " m"]:
-        """log pi(a | s) of every step under the policy of now."""
+        """log pi(a | s) of every step under the current policy."""
         ...
 
     def divergence(self) -> float:
-        """KL from the policy as it was when the row was made to that of now, averaged over the steps."""
+        """KL from the policy as it was when the row was made to the current one, averaged over the steps."""
         ...
 
     def ascend(self, part: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
@@ -127,7 +127,7 @@ class Actor(Protocol):
         ...
 
     def divergence(self, batch: Batch, before: Float[Array, " d"]) -> float:
-        """KL from the policy with parameters `before` to that of now, averaged over the steps of the batch."""
+        """KL from the policy with parameters `before` to the current one, averaged over the steps of the batch."""
         ...
 
     def values(self, batch: Batch) -> Float[Array, "n T"]:

@@ -124,7 +124,7 @@ class NetworkActor(Stateful):
         return conjugate_gradient(product, gradient, CONJUGATE_STEPS)
 
     def divergence(self, batch: Batch, before: Float[Array, " d"]) -> float:
-        """KL from the policy with parameters `before` to that of now, averaged over the steps of the batch."""
+        """KL from the policy with parameters `before` to the current one, averaged over the steps of the batch."""
         parameters = self.parameters()
         with torch.no_grad():
             new = fixed(distribution(self.learned.head, self._outputs(batch)))

@@ -82,7 +82,7 @@ class CVaRPolicyGradient(Algorithm):
         yield from tail_problems(options, run["n"])
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
-        """One step by the tail of the level of now."""
+        """One step by the tail of the current level."""
         soft_updates = self.options.soft_share * self.updates
         alpha = level(self.finished_updates, self.options.risk_level, soft_updates)
         self.actor.ascend(batch, tail_weights(to_go[:, 0], alpha))

@@ -52,7 +52,7 @@ class ProductPenalty:
         return self.penalty.lam * scale * (own + of_mean * self.mean_part)
 
     def coefficients(self, log_rho: Float[Array, " n"]) -> Float[Array, "2 n"]:
-        """own_i and of_mean_i under the policy of now."""
+        """own_i and of_mean_i under the current policy."""
         if not np.isfinite(log_rho).all():  # the policy is no longer one: the run ends as diverged
             return self.unweighted
         rho = np.exp(np.minimum(log_rho, 50.0))
@@ -69,7 +69,7 @@ class ProductPenalty:
 
 
 def log_ratios(batch: Batch, change: Float[Array, " m"]) -> Float[Array, " n"]:
-    """log rho_i: how much likelier the policy of now makes each trajectory."""
+    """log rho_i: how much likelier the current policy makes each trajectory."""
     return np.bincount(np.repeat(np.arange(batch.n), batch.lengths), change, batch.n).astype(np.float64)
 
 

@@ -1,7 +1,7 @@
 """Mead, Costen, Lacerda and Hawes 2025 (return capping): the mean of returns that are cut off at a cap, by PPO.
 
 Objective: CVaR_alpha[R], through CVaR = max_C (1 - 1/alpha) C + E[min(R, C)] / alpha, whose best C is the value at
-risk, the alpha-quantile of R. So with the cap C at the value at risk of the policy of now
+risk, the alpha-quantile of R. So with the cap C at the value at risk of the current policy
 
     grad CVaR_alpha[R] = grad E[min(R, C)] / alpha
 

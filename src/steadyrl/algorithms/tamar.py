@@ -7,7 +7,7 @@ Update, with z = sum_t grad log pi and rates b << a:
     V += a (R^2 - J^2 - V)
     theta += b [R - lam g'(V - bound) (R^2 - 2 J R)] z
 
-J and V are the fast scale: for the policy of now they settle at E[R] and Var[R], and there the expected step of theta
+J and V are the fast scale: for the current policy they settle at E[R] and Var[R], and there the expected step of theta
 is the exact gradient. So one trajectory is enough and nothing is sampled twice.
 
 Left open by the source: where J and V begin (here: at the first batch's values, for from 0 the first V is the second

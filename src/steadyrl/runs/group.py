@@ -134,7 +134,7 @@ class Single:
         return RunFailedError(f"{place}, {error} ({last})")
 
     def _evaluate(self) -> dict[str, float]:
-        """The policy of now on episodes apart from those it learns from."""
+        """The current policy on episodes apart from those it learns from."""
         config = self.config
         key = streams.key(self.config.seed, streams.EVALUATION)
         update = self.record.update
