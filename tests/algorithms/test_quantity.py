@@ -144,6 +144,7 @@ def test_the_cvar_of_the_cost_is_kept_at_its_bound(tmp_path):
         ({"measure": "gini_deviation"}, "of = 'cost': must have lam or constraint beside it"),
         ({"measure": "mean", "lam": 1.0, "of": "return"}, "measure = 'mean': must be a measure of variability"),
         ({"measure": "gini_deviation", "lam": 1.0, "of": "fuel"}, "of = 'fuel': no number of that name"),
+        ({"measure": "mean", "lam": 1.0, "of": "fuel"}, r"known are return, cost, drawdown, length, (?!.*\bcost\b)"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path, options, message):

@@ -54,6 +54,9 @@ def test_a_plot_draws_what_was_logged(run):
 
 
 def test_notebooks_show_tables_in_which_nothing_is_markup(run):
+    assert "\n" not in repr(run)
+    assert repr(run).startswith(f"Run(env={run.config.env!r}, algorithm={run.config.algorithm!r}, measure=")
+    assert repr(run).endswith(f"status='finished', update={run.update}, folder={str(run.folder)!r})")
     html = run._repr_html_()
     assert "&lt;b&gt;run: finished</caption>" in html
     assert "<b>" not in html

@@ -66,7 +66,7 @@ def _outcome(of: str, batch: Batch) -> Float[Array, " n"]:
     if column is not None and column.dtype.kind in "biuf":
         return column.astype(np.float64)
     outcomes = [key for key, values in batch.outcomes.items() if values.dtype.kind in "biuf"]
-    choices = ", ".join([RETURN, COST, DRAWDOWN, LENGTH, *_own, *outcomes])
+    choices = ", ".join(dict.fromkeys([RETURN, COST, DRAWDOWN, LENGTH, *_own, *outcomes]))
     raise BadInputError(
         f"of = {of!r}: no number of that name is in the last info of every episode; known are {choices}"
     )

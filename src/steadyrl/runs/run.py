@@ -60,6 +60,11 @@ class Run:
     reason: str = ""
     """Why it ended before its last update, if it did."""
 
+    def __repr__(self) -> str:
+        """One line, for the config has fifty options: `run.config` is all of them."""
+        chosen = ", ".join(f"{name}={getattr(self.config, name)!r}" for name in FIELDS)
+        return f"Run({chosen}, status={self.status!r}, update={self.update}, folder={str(self.folder)!r})"
+
     def metrics(self) -> list[dict[str, Any]]:
         """One dictionary for each logged update."""
         return metrics.read(self.folder)
