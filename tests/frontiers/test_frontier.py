@@ -3,6 +3,7 @@
 import csv
 import math
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +106,9 @@ def test_the_command_picks_a_policy_that_evaluate_takes(frontier, tmp_path, caps
     output = capsys.readouterr().out
     assert output.splitlines()[0] == str(tmp_path / "mine")
     assert f"steadiness {frontier.within(0.1).steadiness:g}" in output
-    assert main(["evaluate", str(tmp_path / "mine"), "--episodes", "20", "--allow-import"]) == 0
+    program, *arguments = shlex.split(output.partition("look at it: ")[2])
+    assert program == "steadyrl"
+    assert main([*arguments, "--episodes", "20"]) == 0
     assert main(["frontier", "pick", str(frontier.folder), "--to", str(tmp_path / "mine")]) == 2
     assert "must not exist" in capsys.readouterr().err
     assert main(["frontier", "pick", str(frontier.folder)]) == 0

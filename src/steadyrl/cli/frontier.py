@@ -106,7 +106,7 @@ def _pick(*, made: Path, give_up: str | None, to: Path | None) -> None:
     sys.stdout.write(
         f"{folder}\nsteadiness {policy.steadiness:g}, seed {policy.seed}: mean {policy.mean:.4g} (risk-neutral "
         f"{result.neutral.mean.value:.4g}), variability {policy.variability:.4g} ({100 * reduction:.0f} % less)\n"
-        f"look at it: steadyrl evaluate {shlex.quote(str(folder))}\n"
+        f"look at it: steadyrl evaluate {shlex.quote(str(folder))}{' --allow-import' if ':' in result.env else ''}\n"
     )
 
 
