@@ -8,7 +8,7 @@ from steadyrl.algorithms.ramp import PACE, WINDOW, YOUNG, Ramp, trend
 from steadyrl.algorithms.steadiness import Steadiness
 
 FLAT = [1.0, -1.0] * 200
-"""Means that go nowhere. A quarter of a run is waited for before that is believed."""
+"""Means that go nowhere. Half of a run is waited for before that is believed."""
 
 
 def seen(ramp, means, episodes=50):
@@ -37,7 +37,7 @@ def test_no_more_than_what_is_asked_for_is_given_at_any_age():
 def test_when_the_mean_has_stopped_rising_all_of_it_comes_over_an_eighth_of_the_run():
     updates = 160
     needed = int(updates / PACE)
-    ramp = seen(Ramp(updates), FLAT[: updates // 4 - 1])
+    ramp = seen(Ramp(updates), FLAT[: updates // 2 - 1])
     assert ramp.limited(2.0) == YOUNG
     halfway = seen(ramp, FLAT[: needed // 2]).limited(2.0)
     assert halfway == pytest.approx(np.sqrt(YOUNG * 2.0))
@@ -45,7 +45,7 @@ def test_when_the_mean_has_stopped_rising_all_of_it_comes_over_an_eighth_of_the_
 
 
 def test_a_mean_that_rises_late_is_waited_for():
-    ramp = seen(Ramp(100), [*FLAT[: 25 + 3], *np.arange(10.0, 100.0)])
+    ramp = seen(Ramp(100), [*FLAT[: 50 + 3], *np.arange(10.0, 100.0)])
     begun = ramp.limited(2.0)
     assert YOUNG < begun < 2.0
     assert seen(ramp, np.arange(100.0, 300.0)).limited(2.0) == begun

@@ -9,7 +9,8 @@ with `YOUNG`, or with less if less is asked for, and
     steadiness now = YOUNG^(1 - grown) steadiness^grown,    grown from 0 to 1
 
 where grown rises by `PACE / updates` with every batch after which the mean is not rising: Kendall's tau of the last
-means, as many as a quarter of the run has, is `TREND` at the most. What it costs is an eighth of the run and the first
+means, as many as half of the run has, is `TREND` at the most: in much noise a mean may rest for a third of the run
+before it rises, and a penalty that grows meanwhile keeps it there. What it costs is an eighth of the run and the first
 window, spent at less than was asked for. Each mean is of `ENOUGH` episodes or more, so of several batches
 where these are small: the means of few episodes are so far apart by chance that a slow rise does not show.
 """
@@ -22,8 +23,8 @@ from steadyrl.ground.state import Stateful
 
 YOUNG: Final = 0.5
 PACE: Final = 8.0
-WINDOW: Final = 100
-"""At the most: as many as a quarter of the run has, and no fewer than `SHORTEST_WINDOW`."""
+WINDOW: Final = 200
+"""At the most: as many as half of the run has, and no fewer than `SHORTEST_WINDOW`."""
 SHORTEST_WINDOW: Final = 20
 """The trend of fewer means is chance: a run of fewer batches stays young."""
 ENOUGH: Final = 30
@@ -59,7 +60,7 @@ class Ramp(Stateful):
         self.means[:-1] = self.means[1:]
         self.means[-1] = self.total / self.episodes
         self.seen += 1
-        window = int(np.clip(self.updates / self.batches / 4, SHORTEST_WINDOW, WINDOW))
+        window = int(np.clip(self.updates / self.batches / 2, SHORTEST_WINDOW, WINDOW))
         if self.seen >= window and trend(self.means[-window:]) <= TREND:
             self.grown = min(1.0, self.grown + self.batches * PACE / self.updates)
         self._begin_mean()
