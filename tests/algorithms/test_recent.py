@@ -6,7 +6,6 @@ import pytest
 from steadyrl import estimators, measures
 from steadyrl.algorithms.penalty import Penalty
 from steadyrl.algorithms.ppo import PPOOptions
-from steadyrl.algorithms.ramp import Ramp
 from steadyrl.algorithms.recent import Recent
 
 BATCHES = np.random.default_rng(0).normal(size=(6, 8))
@@ -41,14 +40,6 @@ def test_a_batch_that_is_large_enough_is_measured_against_itself(options):
     for batch in BATCHES:
         np.testing.assert_array_equal(coefficients(remembering, batch), coefficients(alone, batch))
         assert remembering.lam == alone.lam
-
-
-def test_the_age_of_a_run_follows_from_the_returns_of_its_batches_alone():
-    ramp = Ramp(100)
-    penalty = Penalty(PPOOptions(steadiness=2.0), ramp, recent_episodes=20)
-    for batch in BATCHES:
-        coefficients(penalty, batch)
-    np.testing.assert_allclose(ramp.means[-1], BATCHES[2:6].mean())
 
 
 def test_what_is_remembered_is_resumed():

@@ -67,8 +67,9 @@ class Steadiness(Stateful):
             variability: Their D, which a bound asks for.
             new: How many of them, the last ones, are the newest batch's; all, if it is not said.
         """
-        batch = returns if new is None else returns[-new:]
-        mean = float(batch.mean())
+        if self.ramp is not None:
+            self.ramp.see()
+        mean = float((returns if new is None else returns[-new:]).mean())
         spread = float(c.std())
         if spread > 0:  # a batch of equal returns says nothing of the unit
             memory = MEMORY if self.coefficient_spread > 0 else 0.0
@@ -81,7 +82,6 @@ class Steadiness(Stateful):
             choice = self.bound.choose(mean, variability, self.return_spread)
         steadiness = choice.steadiness
         if self.ramp is not None:
-            self.ramp.see(mean, batch.size)
             steadiness = self.ramp.limited(steadiness)
         lam = steadiness * self.return_spread / self.coefficient_spread
         steady = monotone(returns, c, lam, choice.slack)
