@@ -35,8 +35,9 @@ REMEMBERING = ("tests.rollouts.fast.test_episodes", "tests.test_frontiers")
 def pytest_collection_modifyitems(items):
     """With --dist loadgroup, tests that share something that is made once a module are run by one process."""
     for item in items:
-        shared = getattr(item, "_fixtureinfo", None)
-        scopes = [made[-1].scope for made in shared.name2fixturedefs.values() if made] if shared else []
+        if not isinstance(item, pytest.Function):  # an example of a docstring
+            continue
+        scopes = [made[-1].scope for made in item._fixtureinfo.name2fixturedefs.values() if made]
         if "module" in scopes or item.module.__name__ in REMEMBERING:
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
