@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from unittest import mock
 
 import gymnasium as gym
 from gymnasium import spaces
@@ -79,8 +80,8 @@ def files(pid):
 
 def run(folder, updates, workers, view=None):
     """Train so long; workers are started at once, however cheap an episode is."""
-    collector.START = collector.WORTH = 0.0
-    return train("Cheap-v0", out=folder, updates=updates, workers=workers, view=view or Quiet(), **FIELDS)
+    with mock.patch.object(collector, "START", 0.0), mock.patch.object(collector, "WORTH", 0.0):
+        return train("Cheap-v0", out=folder, updates=updates, workers=workers, view=view or Quiet(), **FIELDS)
 
 
 if __name__ == "__main__":

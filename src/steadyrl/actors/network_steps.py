@@ -17,7 +17,7 @@ from steadyrl.policies.values import ValueNetwork
 from steadyrl.policies.whole import WholeValue
 from steadyrl.rollouts.batch import Batch
 
-PARTS: Final = 16
+PARTS: Final = 8
 """Mini-batches of a pass, at the least: short episodes must not mean that there are few steps to learn by."""
 PART_SIZES: Final = (32, 256)
 """Steps of the smallest mini-batch and of the largest."""

@@ -32,7 +32,7 @@ class NeutralPPOOptions(ProximalOptions):
     gamma: float = with_default(ProximalOptions, "gamma", 0.99)
     minibatch_size: int | None = option(
         None,
-        "steps of each part that a pass is cut into; 0 for the whole batch (default: a sixteenth of the batch, from "
+        "steps of each part that a pass is cut into; 0 for the whole batch (default: an eighth of the batch, from "
         "32 to 256; and 0 on a table)",
         least=0,
     )
