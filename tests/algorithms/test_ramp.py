@@ -1,9 +1,9 @@
-"""A young policy gets a mild steadiness for half of its run, and all of it for the last quarter."""
+"""A young policy gets a little of its steadiness for a tenth of its run, and all of it from half on."""
 
 import numpy as np
 import pytest
 
-from steadyrl.algorithms.ramp import YOUNG, Ramp
+from steadyrl.algorithms.ramp import BEGIN, END, YOUNG, Ramp
 from steadyrl.algorithms.steadiness import Steadiness
 
 
@@ -15,35 +15,40 @@ def after(batches, updates=100):
 
 
 @pytest.mark.parametrize("updates", [4, 100, 1000])
-def test_half_of_a_run_is_mild_and_a_quarter_has_it_all(updates):
+def test_a_tenth_of_a_run_is_mild_and_the_second_half_has_it_all(updates):
     assert after(0, updates).limited(2.0) == YOUNG
-    assert after(updates // 2, updates).limited(2.0) == YOUNG
-    assert after(3 * updates // 4, updates).limited(2.0) == 2.0
+    assert after(int(BEGIN * updates), updates).limited(2.0) == YOUNG
+    assert after(round(END * updates), updates).limited(2.0) == 2.0
     assert after(2 * updates, updates).limited(2.0) == 2.0
 
 
 def test_in_between_it_grows_by_the_same_factor_with_each_batch():
-    steadiness = [after(batches).limited(8.0) for batches in range(50, 76)]
-    np.testing.assert_allclose(np.diff(np.log(steadiness)), np.log(8.0 / YOUNG) / 25)
+    steadiness = [after(batches).limited(8.0) for batches in range(10, 51)]
+    np.testing.assert_allclose(np.diff(np.log(steadiness)), np.log(8.0 / YOUNG) / 40)
 
 
-@pytest.mark.parametrize("batches", [0, 60, 100])
+@pytest.mark.parametrize("batches", [0, 40, 100])
 def test_no_more_than_what_is_asked_for_is_given_at_any_age(batches):
     assert after(batches).limited(0.2) == 0.2
 
 
+def test_what_it_begins_with_can_be_chosen():
+    assert Ramp(100, young=0.1).limited(2.0) == 0.1
+    assert Ramp(100, young=2.0).limited(2.0) == 2.0  # all of it at once
+
+
 def test_a_ramp_resumes():
     second = Ramp(100)
-    second.restore(after(60).state())
-    assert second.limited(2.0) == after(60).limited(2.0) > YOUNG
+    second.restore(after(40).state())
+    assert 2.0 > second.limited(2.0) == after(40).limited(2.0) > YOUNG
 
 
 def test_lam_follows_the_ramp():
     returns, c = np.random.default_rng(0).normal(size=(2, 30))
     all_at_once, young = Steadiness(2.0), Steadiness(2.0, ramp=Ramp(4))
-    for expected in (YOUNG, YOUNG, 2.0, 2.0):
+    for expected in (2.0**-0.25, 2.0, 2.0, 2.0):
         at_once, now = (steadiness.steady(returns, c, 1.0) for steadiness in (all_at_once, young))
-        assert (at_once.steadiness, now.steadiness) == (2.0, expected)
+        assert (at_once.steadiness, now.steadiness) == pytest.approx((2.0, expected))
         assert now.lam == pytest.approx(at_once.lam * expected / 2.0)
 
 

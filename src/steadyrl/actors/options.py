@@ -22,8 +22,9 @@ class TableOptions:
     optimiser: Literal["adam", "sgd"] = option(
         "adam", "of the policy and, in a network, of the value function; the values of a table take plain steps"
     )
-    rate_schedule: Literal["constant", "linear", "cosine"] = option(
-        "constant", "how the learning rates change over the run"
+    rate_schedule: Literal["constant", "late", "linear", "cosine"] = option(
+        "constant",
+        "how the learning rates change over the run; late: linear to 0 over its second half",
     )
 
 
@@ -34,7 +35,9 @@ class NetworkOptions:
     policy_rate: float = with_default(TableOptions, "policy_rate", 7e-4)
     value_rate: float | None = with_default(TableOptions, "value_rate", None)
     optimiser: Literal["adam", "sgd"] = with_default(TableOptions, "optimiser", "adam")
-    rate_schedule: Literal["constant", "linear", "cosine"] = with_default(TableOptions, "rate_schedule", "constant")
+    rate_schedule: Literal["constant", "late", "linear", "cosine"] = with_default(
+        TableOptions, "rate_schedule", "constant"
+    )
     max_grad_norm: float = option(0.0, "clip the norm of the policy's gradient; 0 for no clipping", least=0)
     hidden: tuple[int, ...] = option((128, 128), "units of each hidden layer of policy and value network")
     policy_options: Mapping[str, Any] = option({}, "arguments of policy = module:Class beside the observation space")
@@ -75,7 +78,11 @@ def scheduled(schedule: str, progress: float) -> float:
 
     >>> [round(scheduled("cosine", x), 3) for x in (0.0, 0.5, 1.0)]
     [1.0, 0.5, 0.0]
+    >>> [round(scheduled("late", x), 3) for x in (0.0, 0.5, 0.75, 1.0)]
+    [1.0, 1.0, 0.5, 0.0]
     """
+    if schedule == "late":
+        return min(1.0, 2.0 * (1.0 - progress))
     if schedule == "linear":
         return 1.0 - progress
     return 0.5 * (1.0 + math.cos(math.pi * progress)) if schedule == "cosine" else 1.0

@@ -22,7 +22,7 @@ from steadyrl.ground.state import Stateful
 from steadyrl.measures import Measure
 from steadyrl.rollouts.batch import Batch
 
-DEFAULT_STEADINESS: Final = 1.0
+DEFAULT_STEADINESS: Final = 2.0
 ENOUGH: Final = 64
 """Episodes that are enough for every estimator."""
 _good: set[str] = set()
@@ -34,7 +34,7 @@ class PenaltyOptions(AlgorithmOptions):
 
     steadiness: float | None = option(
         None,
-        "how steady, without a unit: below 1 a little, from 2 as steady as can be (default: 1, unless lam is given)",
+        "how steady, without a unit: below 1 a little, from 2 as steady as can be (default: 2, unless lam is given)",
         least=0,
         most=1e6,
     )

@@ -14,7 +14,7 @@ from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
 from steadyrl.algorithms.product_ratio import ProductPenalty, effective_size
 from steadyrl.algorithms.proximal import ProximalOptions, clipped, parts_of
-from steadyrl.algorithms.ramp import Ramp
+from steadyrl.algorithms.ramp import YOUNG, Ramp
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.weights import mean_weights
 from steadyrl.estimators import Parts
@@ -58,6 +58,13 @@ class NeutralPPOOptions(ProximalOptions):
 class PPOOptions(NeutralPPOOptions, PenaltyOptions):
     """Algorithm 2."""
 
+    young_steadiness: float = option(
+        YOUNG,
+        "what a larger steadiness begins with: the first tenth of the run has this, the second half all of it; less "
+        "where a policy learns to fail alike every time, more where it keeps to the gamble that it began with",
+        above=0,
+        later=True,
+    )
     penalty: Literal["critic", "product"] = option(
         "critic",
         "critic: the penalty has a critic and advantages of its own, inside the clipped surrogate, so that lam has its "
@@ -123,7 +130,9 @@ class PPO(Algorithm):
     ) -> None:
         super().__init__(actors, options, seed=seed, updates=updates)
         by_critic = options.penalty == "critic"
-        self.penalty = Penalty(options, Ramp(updates), options.recent_episodes if by_critic else 0)
+        self.penalty = Penalty(
+            options, Ramp(updates, options.young_steadiness), options.recent_episodes if by_critic else 0
+        )
         with_critic = self.penalty.active and by_critic
         self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
 
