@@ -69,7 +69,7 @@ def test_without_a_place_it_is_in_the_runs_folder_which_stays_a_run_and_goes_wit
     ("options", "title"),
     [
         ({"steadiness": 0.5}, "a steady return (Gini deviation, steadiness 0.5)"),
-        ({}, "a steady return (Gini deviation, steadiness 1)"),
+        ({}, "a steady return (Gini deviation, steadiness 2)"),
         ({"lam": 0.0}, "risk-neutral"),
         ({"objective": "cvar"}, "E - 1 D, D the CVaR deviation (alpha = 0.2)"),
         ({"constraint": 3.0}, "most return with a Gini deviation of at most 3"),
