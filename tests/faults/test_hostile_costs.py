@@ -142,6 +142,8 @@ def test_nor_are_they_digested_to_the_end(run, refused):
 
 
 def test_names_without_end_are_damage_to_their_run(study):
+    put_metrics(study, row(**{f"m{j}": 1.0 for j in range(498)}))
+    assert results.read(study).runs[0].status == "damaged"  # by one name, beside the three counters
     many = b"".join(row(**{f"m{k}-{j}": 1.0 for j in range(200)}) for k in range(200))
     put_metrics(study, many)
     (result,) = results.read(study).runs
