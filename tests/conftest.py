@@ -1,4 +1,8 @@
-"""Every annotated function is checked against the shapes it declares, in every test, and no test leaves a process."""
+"""Every annotated function is checked against the shapes it declares, and no test leaves a process.
+
+A training that goes on until something is learned is not checked (`long_training`): what it calls is what the tests of
+its parts call, thousands of times more often.
+"""
 
 import contextlib
 import os
@@ -49,6 +53,16 @@ KEPT = (b"resource_tracker", b"ray/")
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item):
     item.had = set(children(os.getpid()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Shapes are checked, unless the test is one of a long training."""
+    jaxtyping.config.update("jaxtyping_disable", pyfuncitem.get_closest_marker("long_training") is not None)
+    try:
+        return (yield)
+    finally:
+        jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,6 @@
-"""Train a network and print the undiscounted return of every update: a process without the tests' type checks.
+"""Train networks and print the undiscounted return of every update: a process without the tests' type checks.
 
-python -m tests.algorithms.network_runs NAME
+python -m tests.algorithms.network_runs writes {name: [return of each update]}.
 """
 
 import json
@@ -42,9 +42,9 @@ def train(name: str) -> list[float]:
     return returns
 
 
-def returns_of(name: str) -> list[float]:
-    """The return of every update, from a new process."""
-    command = [sys.executable, "-m", __name__, name]
+def returns_by_name() -> dict[str, list[float]]:
+    """The return of every update of every run, from a new process."""
+    command = [sys.executable, "-m", __name__]
     process = subprocess.run(command, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert process.returncode == 0, process.stderr
     return json.loads(process.stdout)
@@ -52,4 +52,4 @@ def returns_of(name: str) -> list[float]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    sys.stdout.write(json.dumps(train(sys.argv[1])))
+    sys.stdout.write(json.dumps({name: train(name) for name in RUNS}))

@@ -80,6 +80,7 @@ def test_there_is_one_way_to_say_how_steady(fields, complaint):
         config_from({"env": "steadyrl/Maze-v0", **fields})
 
 
+@pytest.mark.long_training
 @pytest.mark.parametrize("bounds", [{"at_most": 8.0}, {"at_least": 24.9}], ids=str)
 def test_a_bound_that_can_be_kept_is_kept(bounds):
     """Stakes that are all alike have means of 26.4, 25.5, 22.8 for standard deviations of 9.8, 7.3, 4.9."""

@@ -121,6 +121,7 @@ def trained(tmp_path, **options):
     return steadyrl.train(Tolls, out=tmp_path, of="cost", **(fixed | options))
 
 
+@pytest.mark.long_training
 def test_the_mean_of_the_cost_is_kept_at_its_bound_and_lam_finds_its_price(tmp_path):
     """A toll earns 0.6 more: so the best within a mean cost of 1 is a toll in every third step, and lam is 0.6."""
     run = trained(tmp_path, measure="mean", constraint=1.0, lam=0.0, dual_rate=0.02, dual_gain=1.0)
@@ -129,6 +130,7 @@ def test_the_mean_of_the_cost_is_kept_at_its_bound_and_lam_finds_its_price(tmp_p
     assert np.mean([row["lam"] for row in late]) == pytest.approx(0.6, abs=0.15)
 
 
+@pytest.mark.long_training
 def test_the_cvar_of_the_cost_is_kept_at_its_bound(tmp_path):
     """Of the dearest fifth of episodes: it comes to the bound of 2 and stays within; without one it is 3, all tolls."""
     worst = {"measure": "cvar", "measure_params": {"alpha": 0.8, "tail": "upper"}}

@@ -59,24 +59,30 @@ def test_a_restored_run_resumes_to_the_bit(name, env):
     assert (loss in logged[0]) == ("baseline" in name or ("ppo" in name and "product" not in name))
 
 
-def test_ppo_learns_to_balance_a_pole():
+@pytest.fixture(scope="module")
+def returns_by_name():
+    """Of all long trainings, by one process."""
+    return network_runs.returns_by_name()
+
+
+def test_ppo_learns_to_balance_a_pole(returns_by_name):
     """Undiscounted returns start near 20; within 50,000 steps the pole stays up for the 500 of almost every episode."""
-    returns = network_runs.returns_of("ppo, pole")
+    returns = returns_by_name["ppo, pole"]
     assert np.mean(returns[:5]) < 60
     assert np.mean(returns[-4:]) >= 400
 
 
-def test_ppo_learns_to_swing_a_pendulum_up():
+def test_ppo_learns_to_swing_a_pendulum_up(returns_by_name):
     """Undiscounted returns start near -1,100; a pendulum that is swung up and held has about -150."""
-    returns = network_runs.returns_of("ppo, pendulum")
+    returns = returns_by_name["ppo, pendulum"]
     assert np.mean(returns[:3]) < -900
     assert returns[-1] >= -450
 
 
 @pytest.mark.parametrize("name", ["trvo, pole", "mvpi, pole"])
-def test_competitors_learn_to_balance_a_pole(name):
+def test_competitors_learn_to_balance_a_pole(name, returns_by_name):
     """With a lam this small, more steps that pay 1 are still better."""
-    returns = network_runs.returns_of(name)
+    returns = returns_by_name[name]
     assert np.mean(returns[:3]) < 60
     assert np.mean(returns[-5:]) > 150
 

@@ -21,7 +21,7 @@ IDS = [domain.id for domain in SMALL_DOMAINS]
 
 
 def constant(task, action):
-    return np.full((task.horizon, len(task.following)), action)
+    return np.full((task.horizon, len(task.next_states)), action)
 
 
 def law_of(task, policy):
@@ -44,10 +44,10 @@ def by_enumeration(task, policy):
         chance = 1.0
         for t, k in enumerate(chances):
             chance *= task.chances[k]
-            if task.over[state]:
+            if task.terminal[state]:
                 continue
-            units += task.earned[state, policy[t, state], k]
-            state = task.following[state, policy[t, state], k]
+            units += task.rewards[state, policy[t, state], k]
+            state = task.next_states[state, policy[t, state], k]
         distribution[task.unit * units] = distribution.get(task.unit * units, 0.0) + chance
     return distribution
 
@@ -58,7 +58,7 @@ def by_enumeration(task, policy):
 def test_a_distribution_is_what_enumeration_gives(env):
     rng = np.random.default_rng(0)
     task = env.task
-    policy = rng.integers(env.action_space.n, size=(task.horizon, len(task.following)))
+    policy = rng.integers(env.action_space.n, size=(task.horizon, len(task.next_states)))
     actual, expected = law_of(task, policy), by_enumeration(task, policy)
     expected = {x: p for x, p in expected.items() if p > 0}
     assert sorted(actual) == pytest.approx(sorted(expected))
@@ -77,7 +77,7 @@ def test_episodes_have_the_distribution_that_is_computed(name):
         observation, over = env.reset(seed=int(rng.integers(2**31)))[0], False
         t = 0
         while not over:
-            state = observation % len(task.following)
+            state = observation % len(task.next_states)
             observation, reward, terminated, truncated, _ = env.step(policy[t, state])
             returns[k] += reward
             over, t = terminated or truncated, t + 1
@@ -91,10 +91,10 @@ def test_a_task_of_two_steps_by_hand():
         horizon=2,
         start=0,
         chances=np.array([0.25, 0.75]),
-        following=np.array([[[0, 1], [0, 0]], [[1, 1], [1, 1]]]),
-        earned=np.array([[[3, -1], [1, 1]], [[9, 9], [9, 9]]]),
+        next_states=np.array([[[0, 1], [0, 0]], [[1, 1], [1, 1]]]),
+        rewards=np.array([[[3, -1], [1, 1]], [[9, 9], [9, 9]]]),
         risky=np.zeros((2, 2), bool),
-        over=np.array([False, True]),
+        terminal=np.array([False, True]),
     )
     assert law_of(task, np.zeros((2, 2), int)) == pytest.approx({6.0: 1 / 16, 2.0: 3 / 16, -1.0: 0.75})
     assert best_mean(task)[0] == 2.0  # 1 + 1, rather than (3 + 1) / 4 - 3 / 4

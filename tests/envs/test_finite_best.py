@@ -14,10 +14,10 @@ COIN = Finite(
     horizon=3,
     start=0,
     chances=np.array([0.6, 0.4]),
-    following=np.array([[[0, 0], [0, 1]], [[1, 1], [0, 1]]]),
-    earned=np.array([[[1, 1], [4, -3]], [[0, 0], [5, -1]]]),
+    next_states=np.array([[[0, 0], [0, 1]], [[1, 1], [0, 1]]]),
+    rewards=np.array([[[1, 1], [4, -3]], [[0, 0], [5, -1]]]),
     risky=np.array([[False, True], [False, True]]),
-    over=np.zeros(2, np.bool_),
+    terminal=np.zeros(2, np.bool_),
 )
 CASES = [(name, lam) for name in DISTANCES for lam in (0.3, 0.7)]
 
@@ -34,7 +34,7 @@ def law_of(actions):
         for (state, earned), p in law.items():
             action = actions[t, state, earned]
             for chance, following, units in zip(
-                COIN.chances, COIN.following[state, action], COIN.earned[state, action], strict=True
+                COIN.chances, COIN.next_states[state, action], COIN.rewards[state, action], strict=True
             ):
                 key = (int(following), earned + int(units))
                 after[key] = after.get(key, 0.0) + p * chance
@@ -52,7 +52,9 @@ def situations():
         for step, state, earned in sorted(met):
             if step == t:
                 for action in (0, 1):
-                    for following, units in zip(COIN.following[state, action], COIN.earned[state, action], strict=True):
+                    for following, units in zip(
+                        COIN.next_states[state, action], COIN.rewards[state, action], strict=True
+                    ):
                         met.add((t + 1, int(following), earned + int(units)))
     return sorted(met)
 

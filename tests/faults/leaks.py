@@ -7,6 +7,7 @@ import sys
 
 import gymnasium as gym
 
+from tests.rollouts.faulty import raise_in_a_thread
 from tests.runs.envs import Walk
 
 MADE = itertools.count(1)
@@ -55,6 +56,8 @@ class Leaky(Walk):
                 os.chdir("/")
             elif self.how == "files":
                 os.closerange(3, 200)
+            elif self.how == "thread":
+                raise_in_a_thread()
             elif self.how == "number":
                 rest[0] = 10**400
         return *rest, {"risk_averse": "yes"} if self.how == "info" else info

@@ -355,6 +355,9 @@ def main(names):
     os.chdir(ROOT)
     for name in SLOW:
         import_module(name)
+    unknown = sorted(set(names) - {mutation.name for mutation in MUTATIONS})
+    if unknown:
+        sys.exit(f"unknown: {', '.join(unknown)}; known are {', '.join(mutation.name for mutation in MUTATIONS)}")
     selection = [mutation for mutation in MUTATIONS if not names or mutation.name in names]
     broken = [tests for tests in dict.fromkeys(m.tests for m in selection) if not passes(tests, ROOT / "src")]
     if broken:

@@ -52,7 +52,7 @@ def answers(tmp_path_factory):
     """The folder that all commands work in, and what each of them said."""
     at = tmp_path_factory.mktemp("leaks")
     commands = {how: leaky(how, how.replace(" ", "-")) for how in MESSAGES}
-    commands |= {how: leaky(how, how.replace(" ", "-")) for how in ("close", "files", "os._exit", "nothing")}
+    commands |= {how: leaky(how, how.replace(" ", "-")) for how in ("close", "files", "os._exit", "thread", "nothing")}
     commands |= {how: leaky(how, f"runs/{how.replace(' ', '-')}") for how in ("chdir", "chdir at once")}
     commands["made again"] = leaky("nothing", "made", made=6)
     study = ["--quiet", "--workers", "1", "--allow-import"]
@@ -77,6 +77,13 @@ def test_an_environment_that_cannot_be_closed_is_a_warning(answers):
     assert "finished" in out
     name = "<TimeLimit<OrderEnforcing<Leaky<Leaky-v0>>>>"
     assert err == f"warning: {name}: close raised RuntimeError: the door is stuck\n"
+
+
+def test_a_thread_that_raises_is_one_line_with_the_name_of_the_environment(answers):
+    code, out, err = answers[1]["thread"]
+    assert (code, out) == (0, "finished: thread (6 updates)\n")
+    problem = "a thread raised ValueError: invalid literal for int() with base 10: 'x'"
+    assert err == f"warning: tests.faults.leaks:Leaky-v0: {problem}; the run continues without that thread\n"
 
 
 def test_an_environment_that_cannot_be_made_again_is_named_with_the_update(answers):

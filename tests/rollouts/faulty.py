@@ -42,6 +42,13 @@ class Lengths(gym.Env):
         return self.np_random.normal(size=3).astype(np.float32)
 
 
+def raise_in_a_thread():
+    """Have a thread raise, and wait for its end."""
+    thread = threading.Thread(target=int, args=("x",))
+    thread.start()
+    thread.join()
+
+
 class Faulty(Lengths):
     """In a worker, does something bad in the first step of an episode: if `once`, only where no file says it did."""
 
@@ -71,6 +78,8 @@ class Faulty(Lengths):
             os._exit(0)
         elif self.fault == "hangs":
             threading.Event().wait()
+        elif self.fault == "thread":
+            raise_in_a_thread()
         else:
             raise RuntimeError("the motor is on fire")
 

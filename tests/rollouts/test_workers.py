@@ -77,6 +77,18 @@ def test_the_episodes_of_a_worker_that_breaks_down_are_played_again(fault, tmp_p
     together.close()
 
 
+def test_a_thread_that_raises_in_a_worker_is_one_line_with_the_name_of_the_environment(tmp_path, at_once, capfd):
+    options = {"fault": "thread", "marks": tmp_path}
+    alone, together = Collector("Faulty-v0", **options), Collector("Faulty-v0", workers=2, **options)
+    assert_same(together.collect(POLICY, 12, 5, 0), alone.collect(POLICY, 12, 5, 0))
+    together.close()
+    lines = capfd.readouterr().err.splitlines()
+    name = "<TimeLimit<OrderEnforcing<Faulty<Faulty-v0>>>>"
+    problem = "ValueError: invalid literal for int() with base 10: 'x'"
+    assert set(lines) == {f"warning: {name}: a thread raised {problem}; the run continues without that thread"}
+    assert len(lines) <= 2  # once in a worker
+
+
 def test_a_worker_that_hangs_is_replaced(tmp_path, at_once, monkeypatch):
     monkeypatch.setattr(workers, "time", clock_of(tmp_path))
     monkeypatch.setattr(workers, "LOOKS", 400)

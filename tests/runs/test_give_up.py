@@ -27,6 +27,7 @@ def test_a_share_of_costs_is_given_up_downwards():
     assert floor_of(-200.0, 0.05) == -210.0
 
 
+@pytest.mark.long_training
 def test_the_risk_neutral_run_beside_it_says_what_the_least_mean_is(tmp_path):
     run = steadyrl.train(Stakes, out=tmp_path / "steady", give_up="10%", view=Quiet(), **FIELDS)
     neutral = steadyrl.load(tmp_path / "steady-risk-neutral", env=Stakes)

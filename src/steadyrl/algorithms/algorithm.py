@@ -129,8 +129,8 @@ class Algorithm(Stateful):
         """
         raise NotImplementedError
 
-    def track(self, name: str, target: float, rate: float) -> float:
-        """Move an estimate towards its target at this rate; the first batch sets it."""
+    def running_estimate(self, name: str, target: float, rate: float) -> float:
+        """Move the estimate of this name towards its target, old + rate (target - old); the first batch sets it."""
         old = self.estimates.get(name, target)
         self.estimates[name] = old + rate * (target - old)
         return self.estimates[name]

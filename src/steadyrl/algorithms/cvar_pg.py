@@ -4,6 +4,8 @@ Objective: CVaR_alpha[R], the mean of the worst share alpha of returns; there is
 
     theta += b (1/(alpha n)) sum_i 1{R_i <= q} (R_i - q) z_i,    q the batch's alpha-quantile
 
+with R_i the return of episode i, z_i = sum_t grad log pi of its steps, and b the policy's learning rate.
+
 By the envelope of CVaR = max_q q - E[(q - R)+] / alpha the step with the law's own q is the exact gradient wherever q
 is unique; with the batch's q it has a bias that vanishes as n grows.
 
@@ -84,11 +86,11 @@ class CVaRPolicyGradient(Algorithm):
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """One step by the tail of the current level."""
         soft_updates = self.options.soft_share * self.updates
-        alpha = level(self.finished_updates, self.options.risk_level, soft_updates)
+        alpha = risk_level_after(self.finished_updates, self.options.risk_level, soft_updates)
         self.actor.ascend(batch, tail_weights(to_go[:, 0], alpha))
         return {"risk_level": alpha}
 
 
-def level(finished: int, alpha: float, soft_updates: float) -> float:
-    """From 1 down to alpha in a straight line, then alpha."""
+def risk_level_after(finished: int, alpha: float, soft_updates: float) -> float:
+    """After so many updates: from 1 down to alpha in a straight line over the soft ones, then alpha."""
     return alpha if finished >= soft_updates else 1.0 - (1.0 - alpha) * finished / soft_updates

@@ -51,6 +51,6 @@ class Fenchel(Algorithm):
         """y, then theta."""
         returns = to_go[:, 0]
         lam = self.options.lam
-        y = self.track("y", float(returns.mean()) + 0.5 / lam, self.options.rate_of_estimates)
+        y = self.running_estimate("y", float(returns.mean()) + 0.5 / lam, self.options.rate_of_estimates)
         self.actor.ascend(batch, (2.0 * y * returns - returns**2)[:, None])
         return {"lam": lam, "y": y}

@@ -79,7 +79,7 @@ class QuantileCVaR(Algorithm):
         goals = targets(values, to_go, batch, drawn_horizons(to_go.shape, options.gae_lambda, rng), options.gamma)
         first = (rng.uniform(0.0, options.risk_level, batch.n) * options.quantiles).astype(np.int64)
         weights = advantages(values, goals, followed(values, batch.rewards, first, options.gamma))
-        unit = self.track("unit", float(returns.std()), 1.0 / MEMORY)
+        unit = self.running_estimate("unit", float(returns.std()), 1.0 / MEMORY)
         w = options.tail_weight * min(1.0, (1.0 - self.progress) / max(1.0 - options.tail_share, 1e-9))
         tail = tail_weights(returns, options.risk_level)
         norm = self.actor.ascend(batch, w * tail + (1.0 - w) * unit * weights)

@@ -49,8 +49,8 @@ class Tamar(Algorithm):
         returns = to_go[:, 0]
         lam = self.options.lam
         rate = self.options.rate_of_estimates
-        j = self.track("J", float(returns.mean()), rate)
-        v = self.track("V", float(np.mean(returns**2)) - j**2, rate)
+        j = self.running_estimate("J", float(returns.mean()), rate)
+        v = self.running_estimate("V", float(np.mean(returns**2)) - j**2, rate)
         self.actor.ascend(batch, coefficients(returns, j, v, lam, self.options.constraint or 0.0)[:, None])
         return {"lam": lam, "J": j, "V": v}
 

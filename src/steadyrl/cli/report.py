@@ -3,8 +3,13 @@
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steadyrl.cli.parser import Parser
+
+if TYPE_CHECKING:
+    from steadyrl.report.claims import Claim
+    from steadyrl.studies.results import StudyResults
 
 
 def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
@@ -26,18 +31,20 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+    from steadyrl.cli.study import has_paper
     from steadyrl.cli.train import check_import, plain_warnings
     from steadyrl.envs._checks import check_count
     from steadyrl.ground.files import from_here, printable
-    from steadyrl.paper.studies import claims_of, remark_on
     from steadyrl.report.study import affordable_episodes, write
     from steadyrl.studies.results import read
 
     study = study.absolute()  # an environment may change the working directory
     if evaluate is not None:
         check_count("evaluate", evaluate, least=0)
-    _refuse_gradients(study)
+    if has_paper():
+        _refuse_gradients(study)
     results = read(study)
+    claims, remark = _claims(results) if has_paper() else ([], "")
     for field in ("env", "policy") if evaluate else ():
         for value, folder in {str(run.settings.get(field)): run.folder for run in results.runs if run.settings}.items():
             check_import(value, str(folder / "run.json"), allow_import=allow_import, field=field)
@@ -53,13 +60,20 @@ def report(study: Path, *, evaluate: int | None, no_maps: bool, allow_import: bo
             results,
             evaluate=affordable_episodes(results) if evaluate is None else evaluate,
             maps=not no_maps,
-            claims=claims_of(results),
-            remark=remark_on(results.name),
+            claims=claims,
+            remark=remark,
             progress=progress,
         )
     counts = ", ".join(f"{n} {status}" for status, n in results.counts().items())
     sys.stdout.write(f"{printable(results.name)}: {len(results.runs)} runs ({counts}), {len(results.cells)} cells\n")
     sys.stdout.writelines(f"written: {from_here(str(path))}\n" for path in paths)
+
+
+def _claims(results: "StudyResults") -> tuple[list["Claim"], str]:
+    """What is claimed of a study of the paper, and what readers of the claims must know."""
+    from steadyrl.paper.studies import claims_of, remark_on
+
+    return claims_of(results), remark_on(results.name)
 
 
 def _refuse_gradients(study: Path) -> None:

@@ -66,8 +66,11 @@ def reproduce(
     quiet: bool,
 ) -> None:
     """Run a study of the paper; write tables, figures, verdicts, a report. Stopped, the same command resumes it."""
-    from steadyrl.cli.study import at_least_one, command_line
+    from steadyrl.cli.study import WITHOUT_PAPER, at_least_one, command_line, has_paper
     from steadyrl.ground.errors import RunError
+
+    if not has_paper():
+        raise ValueError(f"study = {study!r}: {WITHOUT_PAPER}")
     from steadyrl.paper.studies import STUDIES, Grid
 
     at_least_one(workers=workers, seeds=seeds, updates=updates)

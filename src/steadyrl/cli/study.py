@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What a folder may be called after a file."""
+WITHOUT_PAPER = "the paper's studies (steadyrl.paper) are not installed: install the whole package"
 
 
 def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
@@ -63,12 +65,11 @@ def study(
     allow_import: bool,
 ) -> None:
     """Run a study: every combination of a grid. Stop it at any time: the same command resumes it."""
-    from steadyrl.paper.presets import preset
     from steadyrl.runs.toml import read_file
     from steadyrl.studies.study import study_from
 
     path = Path(file)
-    plan = read_file(path) if path.is_file() or file.endswith(".toml") else preset(file)
+    plan = read_file(path) if path.is_file() or file.endswith(".toml") else _preset(file)
     name = path.name.removesuffix(".toml")
     if out is None and not NAME.fullmatch(name):
         raise ValueError(f"study = {file!r}: its name makes no folder's name: give --out")
@@ -90,6 +91,21 @@ def study(
         check_import(config.env, file, allow_import=allow_import)
         check_import(config.policy, file, allow_import=allow_import, field="policy")
     run_study(grid, folder, workers, quiet=quiet, engine=engine, address=address)
+
+
+def _preset(name: str) -> dict[str, Any]:
+    """The file of a study that comes with the package."""
+    if not has_paper():
+        raise ValueError(f"study = {name!r}: {WITHOUT_PAPER}, or give a TOML file")
+    from steadyrl.paper.presets import preset
+
+    return preset(name)
+
+
+def has_paper() -> bool:
+    """Are the paper's studies installed? All but `steadyrl reproduce` works without them."""
+    spec = find_spec("steadyrl.paper")
+    return spec is not None and spec.origin is not None  # an empty folder has a spec too
 
 
 def at_least_one(**numbers: int | None) -> None:

@@ -24,7 +24,7 @@ def check_finite(name: str, value: object, least: float = -math.inf) -> float:
     return float(value)
 
 
-def check_share(name: str, value: object) -> float:
+def check_probability(name: str, value: object) -> float:
     """A number from 0 to 1."""
     share = check_finite(name, value, least=0.0)
     if share > 1.0:

@@ -1,6 +1,7 @@
 """A MuJoCo model seen from the side, drawn with Pillow: for machines without OpenGL.
 
-No library does this: Gymnasium's pictures and MuJoCo's `Renderer` need OpenGL, MuJoCo's Filament needs it or Vulkan.
+No library does this: Gymnasium's pictures and MuJoCo's `Renderer` need OpenGL, in software too (libEGL with Mesa, or
+libOSMesa, which pip does not install), and MuJoCo's Filament needs it or Vulkan.
 """
 
 import math

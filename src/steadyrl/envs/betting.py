@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl.envs._checks import check_count, check_share
+from steadyrl.envs._checks import check_count, check_probability
 from steadyrl.envs.finite import Finite, FiniteEnv
 
 PURSE = 10
@@ -20,7 +20,7 @@ class Betting(FiniteEnv):
 
     def __init__(self, rounds: int = 5, win: float = 0.6) -> None:
         """So many `rounds`; `win` is the chance of each."""
-        chance = check_share("win", win)
+        chance = check_probability("win", win)
         last = check_count("rounds", rounds, most=8)
         coins = np.arange(PURSE * 2**last + 1)[:, None]
         stake = -(-coins * np.arange(SHARES + 1) // SHARES)
@@ -30,9 +30,9 @@ class Betting(FiniteEnv):
                 horizon=last,
                 start=PURSE,
                 chances=np.array([chance, 1.0 - chance]),
-                following=after,
-                earned=after - coins[:, :, None],
+                next_states=after,
+                rewards=after - coins[:, :, None],
                 risky=np.broadcast_to(np.arange(SHARES + 1) > SHARES * (2.0 * chance - 1.0) + 1e-9, stake.shape),
-                over=coins[:, 0] == 0,
+                terminal=coins[:, 0] == 0,
             )
         )

@@ -2,13 +2,17 @@
 
 import numpy as np
 
-from steadyrl.envs._checks import LONGEST, check_count, check_share
+from steadyrl.envs._checks import LONGEST, check_count, check_probability
 from steadyrl.envs.finite import Finite, FiniteEnv
 
 ROWS, COLUMNS = 4, 8
 MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))
+"""Rows down and columns right, of each action."""
+DOWN = 1
+"""The action."""
 FALL = -15
 STEP = -1
+"""Rewards."""
 
 
 class Cliff(FiniteEnv):
@@ -21,11 +25,11 @@ class Cliff(FiniteEnv):
 
     def __init__(self, wind: float = 0.02, max_steps: int = 40) -> None:
         """`wind` is the chance of each step; after `max_steps` an episode is truncated."""
-        chance = check_share("wind", wind)
+        chance = check_probability("wind", wind)
         cells = ROWS * COLUMNS
-        following = np.array([[_after(cell, move) for move in MOVES] for cell in range(cells)])
-        blown = np.broadcast_to(following[:, [1]], following.shape)
-        both = np.stack([following, blown], axis=-1)
+        intended = np.array([[_next_cell(cell, move) for move in MOVES] for cell in range(cells)])
+        blown = np.broadcast_to(intended[:, [DOWN]], intended.shape)
+        next_states = np.stack([intended, blown], axis=-1)
         row, column = np.divmod(np.arange(cells), COLUMNS)
         inside = (column > 0) & (column < COLUMNS - 1)
         is_cliff = (row == ROWS - 1) & inside
@@ -34,16 +38,16 @@ class Cliff(FiniteEnv):
                 horizon=check_count("max_steps", max_steps, most=LONGEST),
                 start=(ROWS - 1) * COLUMNS,
                 chances=np.array([1.0 - chance, chance]),
-                following=both,
-                earned=np.where(is_cliff[both], FALL, STEP),
+                next_states=next_states,
+                rewards=np.where(is_cliff[next_states], FALL, STEP),
                 risky=np.repeat(((row == ROWS - 2) & inside)[:, None], len(MOVES), axis=1),
-                over=is_cliff | (np.arange(cells) == cells - 1),
-                counts_steps=False,
+                terminal=is_cliff | (np.arange(cells) == cells - 1),
+                observes_step=False,
             )
         )
 
 
-def _after(cell: int, move: tuple[int, int]) -> int:
+def _next_cell(cell: int, move: tuple[int, int]) -> int:
     row, column = divmod(cell, COLUMNS)
     down, right = move
     return min(max(row + down, 0), ROWS - 1) * COLUMNS + min(max(column + right, 0), COLUMNS - 1)

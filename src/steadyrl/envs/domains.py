@@ -21,7 +21,9 @@ class Domain:
     entry_point: str
     summary: str
     risky: str
+    """Where its reward is random, and by how much."""
     risk_averse: str
+    """What `info["risk_averse"]` of an episode's last step is."""
     parameters: tuple[Parameter, ...]
 
 

@@ -23,62 +23,61 @@ class Finite:
     start: int
     chances: Float[Array, " K"]
     """Their probabilities."""
-    following: Int[IntArray, "S A K"]
-    """The next state."""
-    earned: Int[IntArray, "S A K"]
-    """The reward, in units."""
+    next_states: Int[IntArray, "S A K"]
+    rewards: Int[IntArray, "S A K"]
+    """In units."""
     risky: Bool[BoolArray, "S A"]
     """The choices whose share is counted."""
-    over: Bool[BoolArray, " S"]
+    terminal: Bool[BoolArray, " S"]
     """The states in which an episode ends."""
     unit: float = 1.0
     """What a unit is worth."""
-    counts_steps: bool = True
-    """Is the step's number a part of the observation? Then the last step is an end, and no time limit."""
+    observes_step: bool = True
+    """Is the step's number a part of the observation? Then the last step terminates, else it truncates."""
 
     @property
     def lowest(self) -> int:
         """A return that none is below, in units."""
-        return int(min(self.earned.min(), 0)) * self.horizon
+        return int(min(self.rewards.min(), 0)) * self.horizon
 
     @property
     def returns(self) -> Float[Array, " W"]:
         """The returns that a distribution gives probabilities to."""
-        highest = int(max(self.earned.max(), 0)) * self.horizon
+        highest = int(max(self.rewards.max(), 0)) * self.horizon
         return self.unit * np.arange(self.lowest, highest + 1, dtype=np.float64)
 
 
 def distribution(task: Finite, policy: Int[IntArray, "T S"]) -> Float[Array, " W"]:
     """The probability of each of `task.returns` (undiscounted), for an action for each step and state."""
     returns = task.returns
-    reached = np.zeros((len(task.following), returns.size))
+    reached = np.zeros((len(task.next_states), returns.size))
     reached[task.start, -task.lowest] = 1.0
     for actions in policy:
-        after = np.where(task.over[:, None], reached, 0.0)
-        for state in np.flatnonzero(reached.any(axis=1) & ~task.over):
-            following = task.following[state, actions[state]]
-            earned = task.earned[state, actions[state]]
-            for chance, next_state, units in zip(task.chances, following, earned, strict=True):
-                after[next_state] += chance * np.roll(reached[state], units)  # nothing ever reaches the ends
+        after = np.where(task.terminal[:, None], reached, 0.0)
+        for state in np.flatnonzero(reached.any(axis=1) & ~task.terminal):
+            choice = (state, actions[state])
+            outcomes = zip(task.chances, task.next_states[choice], task.rewards[choice], strict=True)
+            for chance, next_state, reward in outcomes:
+                after[next_state] += chance * np.roll(reached[state], reward)  # nothing ever reaches the ends
         reached = after
     return reached.sum(axis=0)
 
 
 def best_mean(task: Finite) -> tuple[float, Int[IntArray, "T S"]]:
     """The largest mean of the undiscounted return, and a policy that has it: dynamic programming."""
-    value = np.zeros(len(task.following))
+    value = np.zeros(len(task.next_states))
     policy = np.zeros((task.horizon, value.size), np.int64)
     for t in range(task.horizon - 1, -1, -1):
-        promise = (task.unit * task.earned + value[task.following]) @ task.chances
+        promise = (task.unit * task.rewards + value[task.next_states]) @ task.chances
         policy[t] = promise.argmax(axis=1)
-        value = np.where(task.over, 0.0, promise.max(axis=1))
+        value = np.where(task.terminal, 0.0, promise.max(axis=1))
     return float(value[task.start]), policy
 
 
 class FiniteEnv(gym.Env[int, int]):
     """A finite task to be played.
 
-    The observation is state + S step, or the state alone where steps are not counted. `info["risky"]` says whether the
+    The observation is state + S step, or the state alone. `info["risky"]` says whether the
     choice was risky; the last one has `risky_share`, the share of those that were, `risk_averse`, the rest, and
     `episode_length`.
     """
@@ -87,9 +86,9 @@ class FiniteEnv(gym.Env[int, int]):
 
     def __init__(self, task: Finite) -> None:
         self.task = task
-        states, actions, _ = task.following.shape
+        states, actions, _ = task.next_states.shape
         self.observation_space: spaces.Space[Any] = spaces.Discrete(
-            states * (task.horizon + 1) if task.counts_steps else states
+            states * (task.horizon + 1) if task.observes_step else states
         )
         self.action_space: spaces.Space[Any] = spaces.Discrete(actions)
         self._levels = np.cumsum(task.chances)[:-1]
@@ -121,13 +120,13 @@ class FiniteEnv(gym.Env[int, int]):
         task = self.task
         choice = (self._state, int(action))
         chance = int(np.searchsorted(self._levels, self.np_random.random(), side="right"))
-        reward = task.unit * float(task.earned[choice][chance])
+        reward = task.unit * float(task.rewards[choice][chance])
         risky = bool(task.risky[choice])
-        self._state = int(task.following[choice][chance])
+        self._state = int(task.next_states[choice][chance])
         self._steps += 1
         self._risks += risky
         last = self._steps == task.horizon
-        terminated = bool(task.over[self._state]) or (last and task.counts_steps)
+        terminated = bool(task.terminal[self._state]) or (last and task.observes_step)
         truncated = last and not terminated
         info: dict[str, Any] = {"risky": risky}
         if terminated or truncated:
@@ -137,4 +136,4 @@ class FiniteEnv(gym.Env[int, int]):
         return self._observation(), reward, terminated, truncated, info
 
     def _observation(self) -> int:
-        return self._state + (len(self.task.following) * self._steps if self.task.counts_steps else 0)
+        return self._state + (len(self.task.next_states) * self._steps if self.task.observes_step else 0)

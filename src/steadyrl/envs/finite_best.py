@@ -53,32 +53,32 @@ def _judged(task: Finite, lam: float, distance: Distance, y: float) -> Float[Arr
 
 def _promise(task: Finite, value: Float[Array, "S W"], state: int, action: int) -> Float[Array, " W"]:
     """Of each return so far, what an action in a state leads to on average. The ends of the array are never reached."""
-    outcomes = zip(task.chances, task.following[state, action], task.earned[state, action], strict=True)
+    outcomes = zip(task.chances, task.next_states[state, action], task.rewards[state, action], strict=True)
     return np.sum([chance * np.roll(value[after], -units) for chance, after, units in outcomes], axis=0)
 
 
 def _with_return(task: Finite, worth: Float[Array, " W"]) -> float:
-    states, actions, _ = task.following.shape
+    states, actions, _ = task.next_states.shape
     value = np.tile(worth, (states, 1))
     for _ in range(task.horizon):
         best = [np.max([_promise(task, value, s, a) for a in range(actions)], axis=0) for s in range(states)]
-        value = np.where(task.over[:, None], worth, best)
+        value = np.where(task.terminal[:, None], worth, best)
     return float(value[task.start, -task.lowest])
 
 
 def _laws(task: Finite, steps: int) -> Float[Array, "P S W"]:
     """Of every policy of so many steps without dice, the chances of each state and return so far."""
-    states, actions, _ = task.following.shape
+    states, actions, _ = task.next_states.shape
     laws = np.zeros((1, states, task.returns.size))
     laws[0, task.start, -task.lowest] = 1.0
     for _ in range(steps):
-        reached = np.flatnonzero(laws.any(axis=(0, 2)) & ~task.over)
-        after = np.where(task.over[None, :, None], laws, 0.0)
+        reached = np.flatnonzero(laws.any(axis=(0, 2)) & ~task.terminal)
+        after = np.where(task.terminal[None, :, None], laws, 0.0)
         for state in reached:
             moved = np.zeros((actions, *laws.shape))
             for action in range(actions):
                 for chance, following, units in zip(
-                    task.chances, task.following[state, action], task.earned[state, action], strict=True
+                    task.chances, task.next_states[state, action], task.rewards[state, action], strict=True
                 ):
                     moved[action, :, following] += chance * np.roll(laws[:, state], units, axis=-1)
             # those before had chosen for the other states; each of them goes on with every choice for this one
@@ -94,11 +94,11 @@ def _repeated(moved: Float[Array, "A P S W"], count: int) -> Float[Array, "A cou
 
 def _last_choice(task: Finite, laws: Float[Array, "P S W"], worth: Float[Array, " W"]) -> float:
     """The best of all policies, each with its best last step."""
-    states, actions, _ = task.following.shape
+    states, actions, _ = task.next_states.shape
     value = np.tile(worth, (states, 1))
     total = np.zeros(len(laws))
     for state in range(states):
-        if task.over[state]:
+        if task.terminal[state]:
             total += laws[:, state] @ worth
         else:
             total += np.max([laws[:, state] @ _promise(task, value, state, a) for a in range(actions)], axis=0)

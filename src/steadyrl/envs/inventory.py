@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl.envs._checks import LONGEST, check_count, check_share
+from steadyrl.envs._checks import LONGEST, check_count, check_probability
 from steadyrl.envs.finite import Finite, FiniteEnv
 
 SHELF = 16
@@ -26,7 +26,7 @@ class Inventory(FiniteEnv):
 
     def __init__(self, weeks: int = 26, rush: float = 0.07) -> None:
         """So many `weeks`; `rush` is the chance of the large demand, each week anew."""
-        chance = check_share("rush", rush)
+        chance = check_probability("rush", rush)
         demand = np.array([*USUAL, RUSH])
         stock = np.arange(SHELF + 1)[:, None, None]
         shelf = np.minimum(stock + np.arange(LARGEST_ORDER + 1)[None, :, None], SHELF)
@@ -37,10 +37,10 @@ class Inventory(FiniteEnv):
                 horizon=check_count("weeks", weeks, most=LONGEST),
                 start=0,
                 chances=np.array([(1.0 - chance) / len(USUAL)] * len(USUAL) + [chance]),
-                following=leftover,
-                earned=PRICE * (shelf - leftover) - COST * (shelf - stock) - HOLDING * leftover - MISSING * missing,
+                next_states=leftover,
+                rewards=PRICE * (shelf - leftover) - COST * (shelf - stock) - HOLDING * leftover - MISSING * missing,
                 risky=shelf[:, :, 0] < RUSH,
-                over=np.zeros(SHELF + 1, np.bool_),
+                terminal=np.zeros(SHELF + 1, np.bool_),
                 unit=0.5,
             )
         )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl.envs._checks import LONGEST, check_count, check_share
+from steadyrl.envs._checks import LONGEST, check_count, check_probability
 from steadyrl.envs.finite import Finite, FiniteEnv
 
 UNITS = 5
@@ -24,20 +24,20 @@ class Portfolio(FiniteEnv):
 
     def __init__(self, quarters: int = 12, change: float = 0.2) -> None:
         """`change` is the chance that the regime changes after a quarter."""
-        changes = check_share("change", change)
+        changes = check_probability("change", change)
         wild = np.arange(UNITS + 1)[None, :, None]
         is_bad = np.array([0, 1, 0, 1])
         is_changed = np.array([False, False, True, True])
-        earned = wild * WILD[:, None, is_bad] + (UNITS - wild) * SAFE
+        rewards = wild * WILD[:, None, is_bad] + (UNITS - wild) * SAFE
         regime = np.arange(2)[:, None, None]
         super().__init__(
             Finite(
                 horizon=check_count("quarters", quarters, most=LONGEST),
                 start=0,
                 chances=np.outer([1.0 - changes, changes], [GOOD, 1.0 - GOOD]).ravel(),
-                following=np.broadcast_to(np.where(is_changed, 1 - regime, regime), earned.shape),
-                earned=earned,
+                next_states=np.broadcast_to(np.where(is_changed, 1 - regime, regime), rewards.shape),
+                rewards=rewards,
                 risky=(regime[:, :, 0] == 1) & (wild[:, :, 0] > 0),
-                over=np.zeros(2, np.bool_),
+                terminal=np.zeros(2, np.bool_),
             )
         )

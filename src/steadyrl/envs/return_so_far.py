@@ -154,6 +154,6 @@ class WithReturnSoFar:
         return ReturnSoFar(made, self.observe, self.gamma, self.limit)
 
 
-def options_from(fields: Mapping[str, Any]) -> SoFarOptions:
+def so_far_options(fields: Mapping[str, Any]) -> SoFarOptions:
     """As a file has them (or a ValueError, KeyError or TypeError)."""
     return SoFarOptions(str(fields["observe"]), float(fields["gamma"]), int(fields["limit"]))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyrl.envs._checks import LONGEST, check_count, check_share
+from steadyrl.envs._checks import LONGEST, check_count, check_probability
 from steadyrl.envs.finite import Finite, FiniteEnv
 
 MOTORWAY_MINUTES = 20
@@ -18,7 +18,7 @@ class TwoRoads(FiniteEnv):
 
     def __init__(self, days: int = 5, jam: float = 0.1, jam_minutes: int = 110) -> None:
         """A commute of so many `days`; `jam` is the chance of a jam, each day anew."""
-        chance = check_share("jam", jam)
+        chance = check_probability("jam", jam)
         jammed = check_count("jam_minutes", jam_minutes)
         minutes = [[MOTORWAY_MINUTES, MOTORWAY_MINUTES, jammed, jammed], [*SIDE_ROAD_MINUTES, *SIDE_ROAD_MINUTES]]
         super().__init__(
@@ -26,9 +26,9 @@ class TwoRoads(FiniteEnv):
                 horizon=check_count("days", days, most=LONGEST),
                 start=0,
                 chances=np.outer([1.0 - chance, chance], [0.5, 0.5]).ravel(),
-                following=np.zeros((1, 2, 4), np.int64),
-                earned=-np.array([minutes]),
+                next_states=np.zeros((1, 2, 4), np.int64),
+                rewards=-np.array([minutes]),
                 risky=np.array([[True, False]]),
-                over=np.zeros(1, np.bool_),
+                terminal=np.zeros(1, np.bool_),
             )
         )

@@ -92,7 +92,7 @@ class Layers(nn.Module):
         initialisation: str = "uniform",
         standardise: bool = False,
     ) -> None:
-        check(sizes[1:-1], activation)
+        check_layers(sizes[1:-1], activation)
         if initialisation not in INITIALISATIONS:
             raise ValueError(f"initialisation = {initialisation!r}: must be one of {', '.join(INITIALISATIONS)}")
         check_dtype(dtype)
@@ -183,7 +183,7 @@ def _orthogonal(rng: np.random.Generator, inputs: int, outputs: int) -> NDArray[
     return q if inputs >= outputs else q.T
 
 
-def check(hidden: Sequence[int], activation: str) -> None:
+def check_layers(hidden: Sequence[int], activation: str) -> None:
     """Refuse sizes and activations that no network has."""
     if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in hidden):
         raise ValueError(f"hidden = {tuple(hidden)}: must be whole numbers >= 1")

@@ -129,6 +129,11 @@ class Collector:
         """Does it play in a vector environment of the user's?"""
         return isinstance(self._stepper, VectorStepper)
 
+    @property
+    def name(self) -> str:
+        """Of the environment."""
+        return str(self._first)
+
     def renew(self) -> None:
         """Make all environments anew, so that they remember nothing; nothing changes if one was given as it is."""
         if isinstance(self._make, _Same):

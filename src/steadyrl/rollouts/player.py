@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from steadyrl.ground.threads import say_in_one_line
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Part
 from steadyrl.rollouts.stepper import Stepped, Stepper
@@ -37,6 +38,11 @@ class Task:
 @runtime_checkable
 class PartCollector(Protocol):
     """What a worker plays with: a `Collector`."""
+
+    @property
+    def name(self) -> str:
+        """Of the environment."""
+        ...
 
     def part(
         self,
@@ -114,6 +120,7 @@ class Player:
             except (AttributeError, ImportError) as error:
                 raise CannotPlayError(_unknown("what makes the environment", error)) from error
             self._collector = task.environments, make()
+            say_in_one_line(self._collector[1].name)
         return self._collector[1]
 
 

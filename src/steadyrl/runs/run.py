@@ -6,6 +6,7 @@ Such as to be looked at: a picture of its metrics, and what a notebook shows of 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,7 @@ from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.ground.option import listed
 from steadyrl.ground.shapes import Array, Float
 from steadyrl.ground.tables import html_table
+from steadyrl.ground.threads import threads_in_one_line
 from steadyrl.policies import Policy
 from steadyrl.policies.derived import likeliest
 from steadyrl.rollouts import EpisodeError
@@ -93,14 +95,15 @@ class Run:
         """
         if episodes < 1:
             raise BadInputError(f"episodes = {episodes}: must be >= 1")
-        collector = make_collector(self.config, self.make_env)
-        try:
-            policy = likeliest(self.policy) if deterministic else self.policy
-            return evaluation.evaluate(policy, collector, episodes, seed, self.gamma if gamma is None else gamma)
-        except EpisodeError as error:
-            raise RunFailedError(f"evaluation, {error}") from error
-        finally:
-            collector.close()
+        policy = likeliest(self.policy) if deterministic else self.policy
+        with (
+            threads_in_one_line(self.config.env),
+            closing(make_collector(self.config, self.make_env)) as collector,
+        ):
+            try:
+                return evaluation.evaluate(policy, collector, episodes, seed, self.gamma if gamma is None else gamma)
+            except EpisodeError as error:
+                raise RunFailedError(f"evaluation, {error}") from error
 
     def export(self, out: str | Path | None = None, *, episodes: int = 500, seed: int = 0) -> Path:
         """Write the policy and its model card into a folder, by default `policy` in the run's; the folder.

@@ -14,6 +14,7 @@ import gymnasium as gym
 from steadyrl.actors.table import TableActor
 from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.ground.option import shown
+from steadyrl.ground.threads import threads_in_one_line
 from steadyrl.rollouts.sources import Source
 from steadyrl.rollouts.workers import Engine, WorkerOptions
 from steadyrl.runs import folder, rules, trackers
@@ -99,40 +100,41 @@ def train(
         if reference.status == "unfinished":  # out of time
             return reference
         config = config.replace(at_least=floor_of(_mean_return(reference, config.seed), share))
-    environment = fingerprint(config, make)
-    path = working_folder / folder_of(config, out, environment)
-    if not fresh and (path / "run.json").exists():
-        folder.compare(path, config)
-        changed = folder.changed_environment(path, environment)
-        if folder.done(path) is not None:
-            return _finished_before(path, make, changed, view)
-        if changed:
-            warnings.warn(f"{path}: resumed in an environment that has changed since ({changed})", stacklevel=2)
-    collector = make_collector(config, make)
-    with closing(collector):
-        check_env(config, make, collector, players)
-        if config.stop_when is not None and (fresh or not (path / "run.json").exists()):
-            rules.check_metric(config, first_row(config, collector), has_own=bool(callbacks))
-        learner = make_learner(config, collector.observation_space, collector.action_space, collector.limit)
-    stop = Stop()
-    tabular = isinstance(learner.actor, TableActor)
-    with locked(path), stop.listening(), _threads(tabular):
-        folder.begin(path, config, environment, fresh=fresh)
-        if folder.done(path) is not None:  # another process has finished it in the meantime
-            return load(path, env=make)
-        with closing(Record(config, learner, path)) as record:
-            listeners = Callbacks(callbacks, record, learner)
-            listeners.begin()
-            in_step = group_key(config) is not None and not callable(env) and not callbacks
-            group: Group = MazeGroup([record]) if in_step else _single(record, make, players, callbacks)
-            views = Views(*trackers.following(tracked, path), view or choose())
-            boundary = config.checkpoint_every or (TABLE_BOUNDARY if tabular else NETWORK_BOUNDARY)
-            try:
-                advance_to_the_end(group, boundary, stop, views, math.inf if hours is None else 3600.0 * hours)
-            finally:
-                listeners.end()
-            status = record.finish().status if record.over else "unfinished"
-    return Run(config, path, learner.policy, status, record.update, learner.options.gamma, make, record.reason)
+    with threads_in_one_line(config.env):
+        environment = fingerprint(config, make)
+        path = working_folder / folder_of(config, out, environment)
+        if not fresh and (path / "run.json").exists():
+            folder.compare(path, config)
+            changed = folder.changed_environment(path, environment)
+            if folder.done(path) is not None:
+                return _finished_before(path, make, changed, view)
+            if changed:
+                warnings.warn(f"{path}: resumed in an environment that has changed since ({changed})", stacklevel=2)
+        collector = make_collector(config, make)
+        with closing(collector):
+            check_env(config, make, collector, players)
+            if config.stop_when is not None and (fresh or not (path / "run.json").exists()):
+                rules.check_metric(config, first_row(config, collector), has_own=bool(callbacks))
+            learner = make_learner(config, collector.observation_space, collector.action_space, collector.limit)
+        stop = Stop()
+        tabular = isinstance(learner.actor, TableActor)
+        with locked(path), stop.listening(), _threads(tabular):
+            folder.begin(path, config, environment, fresh=fresh)
+            if folder.done(path) is not None:  # another process has finished it in the meantime
+                return load(path, env=make)
+            with closing(Record(config, learner, path)) as record:
+                listeners = Callbacks(callbacks, record, learner)
+                listeners.begin()
+                in_step = group_key(config) is not None and not callable(env) and not callbacks
+                group: Group = MazeGroup([record]) if in_step else _single(record, make, players, callbacks)
+                views = Views(*trackers.following(tracked, path), view or choose())
+                boundary = config.checkpoint_every or (TABLE_BOUNDARY if tabular else NETWORK_BOUNDARY)
+                try:
+                    advance_to_the_end(group, boundary, stop, views, math.inf if hours is None else 3600.0 * hours)
+                finally:
+                    listeners.end()
+                status = record.finish().status if record.over else "unfinished"
+        return Run(config, path, learner.policy, status, record.update, learner.options.gamma, make, record.reason)
 
 
 def _mean_return(run: Run, seed: int) -> float:

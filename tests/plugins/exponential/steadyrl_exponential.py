@@ -28,4 +28,7 @@ class ExponentialUtility(Algorithm):
         weights = (1 - tilted / tilted.mean()) / a
         norm = self.actor.ascend(batch, weights[:, None])
         equivalent = float(returns.min() - np.log(tilted.mean()) / a)
-        return {"gradient_norm": norm, "certainty_equivalent": self.track("certainty_equivalent", equivalent, 0.1)}
+        return {
+            "gradient_norm": norm,
+            "certainty_equivalent": self.running_estimate("certainty_equivalent", equivalent, 0.1),
+        }
