@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from steadyrl import measures
+from steadyrl.algorithms.penalty import DEFAULT_STEADINESS
 
 ROOT = Path(__file__).parents[1]
 NOISES = ("gaussian", "pareto", "uniform", "handcraft")
 COLUMNS = [
     ("maze", {"estimator": "paper"}),
     ("maze", {"estimator": "influence"}),
-    ("maze-steadiness", {"steadiness": "1"}),
+    ("maze-steadiness", {"steadiness": f"{DEFAULT_STEADINESS:g}"}),
 ]
 
 
