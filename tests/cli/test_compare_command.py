@@ -66,6 +66,12 @@ def test_the_table_says_what_its_numbers_are(folders, tmp_path, capsys, monkeypa
     assert "Difference" in capsys.readouterr().out
 
 
+def test_a_picture_is_the_same_bytes_at_every_writing(folders, tmp_path):
+    for name in ("a", "b"):
+        assert main(["compare", str(folders[0]), "--out", str(tmp_path / f"{name}.svg")]) == 0
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
 def test_variability_by_another_measure_is_another_number(folders, tmp_path):
     for seed in (0, 1):
         train(MAZE, lam=0.0, measure="variance", seed=seed, n=5, updates=20, out=tmp_path / str(seed), view=Quiet())

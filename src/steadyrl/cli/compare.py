@@ -35,6 +35,7 @@ def compare(runs: list[Path], *, metrics: list[str], out: Path, as_json: bool) -
     """Learning curves of runs in one picture, their final numbers with intervals, paired where they share seeds."""
     from steadyrl.cli import measures_output as output
     from steadyrl.report import comparison
+    from steadyrl.report._style import save_figure
     from steadyrl.studies.results import of_runs
 
     if out.suffix not in SUFFIXES or not out.parent.is_dir():
@@ -46,7 +47,7 @@ def compare(runs: list[Path], *, metrics: list[str], out: Path, as_json: bool) -
             raise ValueError(f"metrics = {metric!r}: no run has logged it: there are {', '.join(logged) or 'none'}")
     figure = comparison.picture(study, metrics)
     lines = comparison.compare(study, metrics)
-    figure.savefig(out, dpi=130)
+    save_figure(figure, out)
     if as_json:
         sys.stdout.write(json.dumps([_plain(line) for line in lines], indent=2) + "\n")
         return
