@@ -9,7 +9,7 @@ from steadyrl.actors.options import TableOptions
 from steadyrl.actors.table import TableActor
 from steadyrl.algorithms.in_step import InStep
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
-from steadyrl.algorithms.steadiness import SLACK, Steadiness, monotone
+from steadyrl.algorithms.steadiness import SLACK, Steadiness, implied_lam, monotone
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.returns import reward_to_go
 from tests.algorithms import mdp
@@ -57,6 +57,23 @@ def test_where_nothing_is_pooled_it_is_the_gradient_of_the_objective_with_the_la
 
     weights = RETURNS - result.lam * result.c
     np.testing.assert_allclose(gradient(weights), mdp.numerical_gradient(objective, UNIFORM), atol=2e-6)
+    assert result.implied_lam == result.lam
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_where_returns_are_pooled_the_implied_lam_is_that_of_the_nearest_weights(name):
+    result = steadied(name, 2.0)
+    assert result.pooled > 0
+    columns = np.stack([RETURNS, -coefficients(name), np.ones_like(RETURNS)], axis=1)
+    a, b, _ = np.linalg.lstsq(columns, RETURNS - result.lam * result.c, rcond=None)[0]
+    assert result.implied_lam == pytest.approx(b / a, rel=1e-6)
+    assert 0 < result.implied_lam < result.lam
+
+
+def test_of_two_outcomes_any_lam_is_implied():
+    returns = np.repeat([0.0, 1.0], [7, 3])
+    c = measures.get("gini_deviation").influence(returns)
+    assert implied_lam(returns, c, monotone(returns, c, 5.0), 5.0) == 5.0
 
 
 @pytest.mark.parametrize("name", measures.names())

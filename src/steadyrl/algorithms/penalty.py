@@ -182,7 +182,11 @@ class Penalty(Stateful):
         value = math.nan if self.steadiness.bound is None else float(self.measure.value(returns))
         steadied = self.steadiness.steady(returns, parts.own + by_mean, value, new)
         self.weight = steadied.lam
-        self.logged = {"current_steadiness": steadied.steadiness, "pooled": steadied.pooled}
+        self.logged = {
+            "current_steadiness": steadied.steadiness,
+            "pooled": steadied.pooled,
+            "implied_lam": steadied.implied_lam,
+        }
         return Parts(steadied.c - by_mean, parts.of_mean)
 
     def finish(self, returns: Float[Array, " n"]) -> dict[str, float]:

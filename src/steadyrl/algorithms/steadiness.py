@@ -14,7 +14,8 @@ rises (isotonic regression), with a little of x itself left in them:
 Where u rises by itself, c~ is c and the step is the gradient of E - lam D with the lam that is logged. Elsewhere it is
 not the gradient of any functional, but as near to it as may be: to first order in the distribution of returns E never
 falls, and E - lam D falls only where it asks for lower returns so much that SLACK, which is what keeps the policy from
-stopping at one that another dominates, weighs more. `pooled` says for what share of trajectories c~ is not c.
+stopping at one that another dominates, weighs more. `pooled` says for what share of trajectories c~ is not c, and
+`implied_lam` which E - lam D has weights that are nearest to u~.
 A young policy gets less than what is asked for (`steadyrl.algorithms.ramp`).
 docs/steadiness.md has the proofs.
 """
@@ -44,6 +45,8 @@ class Steadied:
     """What lam was chosen by, in this batch."""
     pooled: float
     """The share of trajectories whose coefficient was changed."""
+    implied_lam: float
+    """The lam of the E - lam D whose weights are nearest to those of the batch."""
 
 
 class Steadiness(Stateful):
@@ -76,7 +79,7 @@ class Steadiness(Stateful):
             self.return_spread = memory * self.return_spread + (1.0 - memory) * float(returns.std())
             self.coefficient_spread = memory * self.coefficient_spread + (1.0 - memory) * spread
         if self.coefficient_spread == 0:
-            return Steadied(c, 0.0, 0.0, 0.0)
+            return Steadied(c, 0.0, 0.0, 0.0, 0.0)
         choice = Choice(self.steadiness)
         if self.bound is not None:
             choice = self.bound.choose(mean, variability, self.return_spread)
@@ -86,7 +89,23 @@ class Steadiness(Stateful):
         lam = steadiness * self.return_spread / self.coefficient_spread
         steady = monotone(returns, c, lam, choice.slack)
         changed = np.abs(steady - c) > 1e-9 * max(spread, 1e-300)
-        return Steadied(steady, lam, steadiness, np.count_nonzero(changed) / changed.size)
+        pooled = np.count_nonzero(changed) / changed.size
+        return Steadied(steady, lam, steadiness, pooled, implied_lam(returns, c, steady, lam) if pooled else lam)
+
+
+def implied_lam(returns: Float[Array, " n"], c: Float[Array, " n"], steady: Float[Array, " n"], lam: float) -> float:
+    """b / a of the least-squares fit a x - b c (and a constant) to the weights x - lam c~.
+
+    Where c~ is c, that is lam. Where c is a straight line in x, as with two outcomes, any lam fits: lam, too.
+    """
+    x, own = returns - returns.mean(), c - c.mean()
+    weights = x - lam * (steady - steady.mean())
+    xx, cc, xc = float(x @ x), float(own @ own), float(x @ own)
+    xu, cu = float(x @ weights), float(own @ weights)
+    rise = cc * xu - xc * cu
+    if xx * cc - xc * xc <= 1e-9 * xx * cc or rise <= 0:
+        return lam
+    return (xc * xu - xx * cu) / rise
 
 
 def monotone(

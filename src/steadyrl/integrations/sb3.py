@@ -30,7 +30,7 @@ class RiskAverse(BaseCallback):
     scale of now: lam keeps the unit that it has without. (Where rewards are clipped, the two differ by that.)
 
     Recorded with every rollout: `steady/variability`, `steady/lam`, `steady/episodes` (that both come from),
-    `steady/penalised` (the share of steps), with a steadiness `steady/pooled`.
+    `steady/penalised` (the share of steps), with a steadiness `steady/pooled` and `steady/implied_lam`.
     """
 
     def __init__(
