@@ -97,6 +97,13 @@ def test_a_finished_run_whose_file_has_changed_is_refused(name, folder):
         again(folder)
 
 
+@pytest.mark.parametrize("name", ["metrics.jsonl", "ckpt-6"])
+def test_a_finished_run_whose_file_is_not_there_says_what_to_do(name, folder):
+    (folder / name).unlink()
+    with pytest.raises(CorruptError, match=rf"{name}: missing since the run ended: .*--no-policies"):
+        again(folder)
+
+
 def test_damaged_json_is_refused(folder):
     for name in ("done.json", "run.json"):
         (folder / name).write_bytes(b'{"format": 1')

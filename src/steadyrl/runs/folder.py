@@ -153,7 +153,10 @@ def done(folder: Path) -> Done | None:
         raise CorruptError(f"{path}: status = {end.status!r}: must be one of {', '.join(ENDS)}")
     digests = _digests(folder)
     for name in sorted(expected.keys() | digests.keys()):
-        if digests.get(name) != expected.get(name):
+        if name not in digests:
+            cure = "a study packed with --no-policies is for reports alone: unpack one with them, or delete the run"
+            raise CorruptError(f"{folder / name}: missing since the run ended: {cure}")
+        if digests[name] != expected.get(name):
             raise CorruptError(f"{folder / name}: changed since the run ended: its SHA-256 is not the one in done.json")
     last = [checkpoint.name for checkpoint in listed(folder)[:1]]
     if last != [f"ckpt-{end.update}"]:
