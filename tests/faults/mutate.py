@@ -198,7 +198,7 @@ MUTATIONS = [
     Mutation(
         "digests of a finished run",
         "runs/folder.py",
-        "if digests.get(name) != expected.get(name):",
+        "if digests[name] != expected.get(name):",
         "if False:",
         FOLDER,
     ),
