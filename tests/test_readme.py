@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steadyrl import measures
-from steadyrl.algorithms.penalty import DEFAULT_STEADINESS
+from steadyrl.algorithms.penalty_options import DEFAULT_STEADINESS
 
 ROOT = Path(__file__).parents[1]
 NOISES = ("gaussian", "pareto", "uniform", "handcraft")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from steadyrl import estimators, measures
-from steadyrl.algorithms.ppo import PPO, Inner, PPOOptions, penalty_advantages
+from steadyrl.algorithms.ppo import PPO, InnerLoop, PPOOptions, penalty_advantages
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.algorithms.weights import mean_weights, penalty_weights
 from steadyrl.estimators import Parts, _paper_forms
@@ -186,7 +186,7 @@ def test_ppos_product_has_the_paper_s_penalty_before_the_policy_moves(name, make
     learner = PPO(make(mdp.THETA), options(PPOOptions, name, "reinforce", penalty="product"))
     parts = estimators.paper.parts(name, RETURNS)
     mean_part = mean_weights(TO_GO, learner.actor.values(BATCH), mdp.GAMMA)
-    outside = Inner(learner, BATCH, RETURNS, parts, np.zeros(BATCH.steps)).product
+    outside = InnerLoop(learner, BATCH, RETURNS, parts, np.zeros(BATCH.steps)).product
     weights = outside.weights(np.zeros(BATCH.steps))
     expected = 0.7 * penalty_weights(parts, 0.0, mean_part)[BATCH.mask]
     np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-9)

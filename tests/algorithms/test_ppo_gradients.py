@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from steadyrl import estimators, measures
-from steadyrl.algorithms.ppo import PPO, Inner, PPOOptions
+from steadyrl.algorithms.ppo import PPO, InnerLoop, PPOOptions
 from steadyrl.algorithms.product_ratio import ProductPenalty, log_ratios
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts.returns import generalised_advantages
@@ -38,7 +38,7 @@ def inner_updates(name, actor, **options):
     }  # fmt: skip
     learner = PPO(actor, PPOOptions(measure=name, **fields))
     c = learner.penalty.coefficients(ALL.returns())
-    return Inner(learner, ALL.batch, ALL.returns(), c, learner.weights(ALL.batch, c)[0])
+    return InnerLoop(learner, ALL.batch, ALL.returns(), c, learner.weights(ALL.batch, c)[0])
 
 
 def ascent(actor, inner, part=EVERY, *, penalised=True):
@@ -245,3 +245,27 @@ def test_one_dominant_trajectory_does_not_end_the_run(name, estimator):
     for size in (1.0, 0.01, 0.0):
         assert np.isfinite(penalty.coefficients(log_rho * size)).all()
     assert np.isfinite(penalty.coefficients(np.full(12, -1e4))).all()
+
+
+@pytest.mark.parametrize("reach", [0.05, 0.3, 2.0])
+@both
+def test_values_are_clipped_as_the_larger_of_two_losses_has_it(make, reach):
+    """The gradient of mean max((V - G)^2, (clip(V) - G)^2) by V, from torch, against the step that is taken."""
+    rng = np.random.default_rng(7)
+    targets, old = rng.normal(3.0, 5.0, (2, ALL.batch.steps))
+    actor = make()
+    inner = inner_updates("gini_deviation", actor, value_clip=reach)
+    inner.begin_pass()
+    values = inner.steps.values(EVERY)
+    inner.old_values = values + (old - 3.0) * reach  # within reach and beyond it, on both sides
+    leaf = torch.tensor(values, requires_grad=True)
+    before, goal = torch.tensor(inner.old_values), torch.tensor(targets)
+    limit = reach * targets.std()
+    near = before + torch.clamp(leaf - before, -limit, limit)
+    torch.maximum((leaf - goal) ** 2, (near - goal) ** 2).sum().backward()
+    asked = []
+    inner.steps.fit_values = lambda minibatch, goals: asked.append((minibatch, goals)) or 0.0
+    inner.fit_values(EVERY, targets)
+    slope = leaf.grad.numpy()
+    assert 0 < np.mean(slope == 0) < 1
+    np.testing.assert_allclose(2.0 * (values - asked[0][1]), slope, atol=1e-9)

@@ -5,7 +5,8 @@ import pytest
 
 from steadyrl.actors.options import TableOptions
 from steadyrl.actors.table import TableActor
-from steadyrl.algorithms.penalty import Penalty, PenaltyOptions
+from steadyrl.algorithms.penalty import Penalty
+from steadyrl.algorithms.penalty_options import PenaltyOptions
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.rollouts import Collector
 from tests.algorithms import maze_runs

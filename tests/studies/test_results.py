@@ -177,6 +177,13 @@ def test_lam_zero_beside_other_measures_is_risk_neutral(tmp_path):
     assert study.axes == ("measure",)
 
 
+def test_steadiness_zero_beside_other_measures_is_risk_neutral(tmp_path):
+    neutral, penalised = {"measure": "variance", "steadiness": 0.0}, {"measure": "variance", "steadiness": 1.0}
+    study = study_of(tmp_path, penalised, {"measure": "gini_deviation", "steadiness": 1.0}, neutral)
+    assert study.levels("measure") == ["risk_neutral", "variance", "gini_deviation"]
+    assert study.axes == ("measure",)
+
+
 def test_lam_zero_on_a_scale_of_lam_stays_with_its_measure(tmp_path):
     fields = [{"measure": m, "lam": lam} for m in ("variance", "gini_deviation") for lam in (0.0, 1.0)]
     assert study_of(tmp_path, *fields).axes == ("measure", "lam")

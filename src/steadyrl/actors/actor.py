@@ -18,11 +18,11 @@ Rule = Callable[[Float[NDArray[Any], " m"]], Float[NDArray[Any], " m"]]
 
 @runtime_checkable
 class Steps(Protocol):
-    """The m steps of a batch in one row, trajectory by trajectory, to be taken in parts."""
+    """The m steps of a batch in one row, trajectory by trajectory, to be taken in mini-batches."""
 
     @property
-    def part_size(self) -> int:
-        """Steps of a part, where it is not chosen; 0 for all of them."""
+    def minibatch_size(self) -> int:
+        """Steps of a mini-batch, where it is not chosen; 0 for all of them."""
         ...
 
     def log_probs(self) -> Float[Array, " m"]:
@@ -33,16 +33,16 @@ class Steps(Protocol):
         """KL from the policy as it was when the row was made to the current one, averaged over the steps."""
         ...
 
-    def ascend(self, part: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
-        """One step along (1/k) sum (weight grad log pi + entropy grad H(pi(.|s))) over a part; that gradient's norm."""
+    def ascend(self, minibatch: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
+        """One step along (1/k) sum (weight grad log pi + entropy grad H(pi(.|s))) over a mini-batch; its norm."""
         ...
 
-    def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
-        """One step that lowers the mean of (V(s) - target)^2 over a part of the steps; that mean before the step."""
+    def fit_values(self, minibatch: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
+        """One step that lowers the mean of (V(s) - target)^2 over a mini-batch; that mean before the step."""
         ...
 
-    def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:
-        """V(s) of a part of the steps as it is now."""
+    def values(self, minibatch: Int[IntArray, " k"]) -> Float[Array, " k"]:
+        """V(s) of the steps of a mini-batch as it is now."""
         ...
 
 
@@ -64,11 +64,11 @@ class Critic(Protocol):
         ...
 
     def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
-        """Make ready to learn from parts of a batch's steps."""
+        """Make ready to learn from the mini-batches of a batch."""
         ...
 
-    def fit(self, part: Int[IntArray, " k"]) -> float:
-        """Move b towards c_i by a part of the steps; the mean loss."""
+    def fit(self, minibatch: Int[IntArray, " k"]) -> float:
+        """Move b towards c_i by a mini-batch; the mean loss."""
         ...
 
 
@@ -162,7 +162,7 @@ class Actor(Protocol):
         ...
 
     def steps(self, batch: Batch) -> Steps:
-        """The steps of a batch, to be taken in parts."""
+        """The steps of a batch, to be taken in mini-batches."""
         ...
 
     def critic(self, gamma: float) -> Critic:

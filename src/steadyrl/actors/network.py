@@ -85,8 +85,8 @@ class NetworkActor(Stateful):
     def put(self, parameters: Float[Array, " d"]) -> None:
         """Make these theta."""
         with torch.no_grad():
-            for own, part in zip(self._parameters, self._cut(parameters), strict=True):
-                own.copy_(part)
+            for parameter, new in zip(self._parameters, self._cut(parameters), strict=True):
+                parameter.copy_(new)
 
     def log_probs(self, batch: Batch) -> Float[Array, "n T"]:
         """log pi(a_it | s_it); 0 in the padding."""
@@ -99,7 +99,7 @@ class NetworkActor(Stateful):
 
     def step(self, direction: Float[Array, " d"]) -> None:
         """What the optimiser makes of a gradient."""
-        self.policy_optimiser.step_along([-part for part in self._cut(direction)])
+        self.policy_optimiser.step_along([-slope for slope in self._cut(direction)])
 
     def ascend(self, batch: Batch, weights: Weights) -> float:
         """What the optimiser makes of the gradient of these weights."""
@@ -114,8 +114,8 @@ class NetworkActor(Stateful):
         pairs = [(g, k) for k, g in enumerate(slope) if g is not None]
 
         def product(vector: Float[Array, " d"]) -> Float[Array, " d"]:
-            parts = self._cut(vector)
-            along = torch.stack([(g * parts[k]).sum() for g, k in pairs]).sum()
+            tensors = self._cut(vector)
+            along = torch.stack([(g * tensors[k]).sum() for g, k in pairs]).sum()
             hessian = torch.autograd.grad(
                 along, self._parameters, retain_graph=True, allow_unused=True, materialize_grads=True
             )
@@ -137,7 +137,7 @@ class NetworkActor(Stateful):
     def values(self, batch: Batch) -> Float[Array, "n T"]:
         """V(s_it); 0 in the padding. By torch, which is faster with many observations than `predict`."""
         observations = batch.observations[batch.mask]
-        rows = [self.value(observations[part]) for part in _parts(len(observations))]
+        rows = [self.value(observations[chunk]) for chunk in _chunks(len(observations))]
         return padded(batch, torch.cat(rows).numpy(force=True))
 
     def last_values(self, batch: Batch) -> Float[Array, " n"]:
@@ -182,7 +182,7 @@ class NetworkActor(Stateful):
             optimiser.factor = factor
 
     def steps(self, batch: Batch) -> NetworkSteps:
-        """The steps of a batch, to be taken in parts."""
+        """The steps of a batch, to be taken in mini-batches."""
         return NetworkSteps(batch, self.learned, self.value, self.policy_optimiser, self.value_optimiser)
 
     def critic(self, gamma: float) -> NetworkCritic:
@@ -202,15 +202,15 @@ class NetworkActor(Stateful):
             self.value.standardise(self.observations.mean, self.observations.std())
 
     def _descent(self, batch: Batch, weights: Weights) -> list[torch.Tensor]:
-        """The gradient of -(1/n) sum weight log pi by each parameter, added up over parts of the steps."""
+        """The gradient of -(1/n) sum weight log pi by each parameter, added up over chunks of the steps."""
         each = np.broadcast_to(weights, batch.rewards.shape)[batch.mask] / -batch.n
         observations, actions = taken(batch)
         inputs = self.learned.features.tensor(observations, self.learned.dtype).to(self._parameters[0].device)
         tape = tape_of(self.learned)
         gradients = []
-        for part in _parts(len(each)):
-            log_prob = self.learned.head.log_prob(tape.outputs(inputs[part]), actions[part])
-            loss = (log_prob * tensor_like(each[part], log_prob)).sum()
+        for chunk in _chunks(len(each)):
+            log_prob = self.learned.head.log_prob(tape.outputs(inputs[chunk]), actions[chunk])
+            loss = (log_prob * tensor_like(each[chunk], log_prob)).sum()
             gradients.append(tape.gradient(loss))
         return [torch.stack(one).sum(0) for one in zip(*gradients, strict=True)]
 
@@ -221,8 +221,8 @@ class NetworkActor(Stateful):
     def _cut(self, row: Float[Array, " d"]) -> list[torch.Tensor]:
         """Tensors of the parameters' shapes."""
         numbers = tensor_like(row, self._parameters[0])
-        parts = torch.split(numbers, [p.numel() for p in self._parameters])
-        return [part.reshape(p.shape) for part, p in zip(parts, self._parameters, strict=True)]
+        rows = torch.split(numbers, [p.numel() for p in self._parameters])
+        return [row.reshape(p.shape) for row, p in zip(rows, self._parameters, strict=True)]
 
 
 def padded(batch: Batch, numbers: NDArray[Any]) -> Float[Array, "n T"]:
@@ -236,5 +236,5 @@ def _row(tensors: list[torch.Tensor]) -> Float[Array, " d"]:
     return torch.cat([t.reshape(-1) for t in tensors]).numpy(force=True).astype(np.float64)
 
 
-def _parts(steps: int) -> list[slice]:
+def _chunks(steps: int) -> list[slice]:
     return [slice(first, first + AT_ONCE) for first in range(0, steps, AT_ONCE)]

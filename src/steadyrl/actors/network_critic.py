@@ -74,29 +74,29 @@ class NetworkCritic(Stateful):
         return values
 
     def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
-        """Take the units of a batch into account and make ready to learn from parts of its steps."""
+        """Take the units of a batch into account and make ready to learn from its mini-batches."""
         self._see(batch, c)
         weight = next(self.network.parameters())
         self._rows = tensor_like(self._inputs(batch), weight)
         scale = self.scale or 1.0
         self._targets = tensor_like(np.repeat(c / scale, batch.lengths), weight)
 
-    def fit(self, part: Int[IntArray, " k"]) -> float:
-        """One step towards c_i by a part of the steps; the mean loss in units of the scale.
+    def fit(self, minibatch: Int[IntArray, " k"]) -> float:
+        """One step towards c_i by a mini-batch; the mean loss in units of the scale.
 
         It is near 1 if b explains nothing of c, 0 if all.
         """
         if self.scale == 0:
             return 0.0
-        loss, gradient = self.network.squared_error(self._rows[part], self._targets[part])
+        loss, gradient = self.network.squared_error(self._rows[minibatch], self._targets[minibatch])
         self.optimiser.descend_along(gradient)
         return loss
 
     def learn(self, batch: Batch, c: Float[Array, " n"]) -> float:
         """One step for each trajectory: all of its steps have the same target."""
         self.begin(batch, c)
-        parts = np.split(np.arange(batch.steps), np.cumsum(batch.lengths)[:-1])
-        return float(np.mean([self.fit(part) for part in parts]))
+        trajectories = np.split(np.arange(batch.steps), np.cumsum(batch.lengths)[:-1])
+        return float(np.mean([self.fit(steps) for steps in trajectories]))
 
     def _history(self, batch: Batch) -> Float[Array, "m 2"]:
         """G_it and t of every step taken."""
@@ -158,13 +158,13 @@ class NetworkQuantiles(Stateful):
         return values
 
     def fit(self, batch: Batch, targets: Float[Array, "n T K"]) -> float:
-        """One pass over the steps of a batch, in parts; the mean quantile loss, in units."""
+        """One pass over the steps of a batch, in mini-batches; the mean quantile loss, in units."""
         inputs = torch.from_numpy(self._inputs(batch))
         scaled = torch.from_numpy((targets[batch.mask] - self.units.mean) / self.units.std()).to(self.layers.dtype)
         losses = []
         for first in range(0, batch.steps, AT_ONCE):
-            part = slice(first, first + AT_ONCE)
-            loss = quantile_loss(self._outputs(inputs[part]), scaled[part])
+            minibatch = slice(first, first + AT_ONCE)
+            loss = quantile_loss(self._outputs(inputs[minibatch]), scaled[minibatch])
             self.optimiser.descend(loss)
             losses.append(float(loss.detach()))
         return float(np.mean(losses))

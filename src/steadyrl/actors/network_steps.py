@@ -1,4 +1,4 @@
-"""The steps of a batch as tensors in one row, from which a network learns part by part."""
+"""The steps of a batch as tensors in one row, from which a network learns mini-batch by mini-batch."""
 
 from typing import Any, Final
 
@@ -17,9 +17,9 @@ from steadyrl.policies.values import ValueNetwork
 from steadyrl.policies.whole import WholeValue
 from steadyrl.rollouts.batch import Batch
 
-PARTS: Final = 8
+MINIBATCHES: Final = 8
 """Mini-batches of a pass, at the least: short episodes must not mean that there are few steps to learn by."""
-PART_SIZES: Final = (32, 256)
+MINIBATCH_SIZES: Final = (32, 256)
 """Steps of the smallest mini-batch and of the largest."""
 
 
@@ -34,7 +34,7 @@ class NetworkSteps:
         policy_optimiser: Optimiser,
         value_optimiser: Optimiser,
     ) -> None:
-        self.part_size = int(np.clip(batch.steps // PARTS, *PART_SIZES))
+        self.minibatch_size = int(np.clip(batch.steps // MINIBATCHES, *MINIBATCH_SIZES))
         self.policy = policy
         self.value = value
         self.policy_optimiser = policy_optimiser
@@ -60,10 +60,10 @@ class NetworkSteps:
         with torch.no_grad():
             return float(divergence(self.before, distribution(self.policy.head, self._all_outputs())))
 
-    def ascend(self, part: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
+    def ascend(self, minibatch: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
         """What the optimiser makes of the gradient of the rule's weights."""
-        outputs = self._tape.outputs(self.inputs[part])
-        log_prob = self.policy.head.log_prob(outputs, self.actions[part])
+        outputs = self._tape.outputs(self.inputs[minibatch])
+        log_prob = self.policy.head.log_prob(outputs, self.actions[minibatch])
         weights = tensor_like(rule(log_prob.numpy(force=True)), log_prob)
         loss = -(log_prob * weights).mean()
         if entropy:
@@ -71,17 +71,17 @@ class NetworkSteps:
         self._known = None
         return self.policy_optimiser.step_along(self._tape.gradient(loss))
 
-    def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
+    def fit_values(self, minibatch: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
         """A step of the value's optimiser."""
         target_tensor = tensor_like(targets, next(self.value.parameters()))
-        loss, gradient = self.value.squared_error(self.inputs[part], target_tensor)
+        loss, gradient = self.value.squared_error(self.inputs[minibatch], target_tensor)
         self.value_optimiser.descend_along(gradient)
         return loss
 
-    def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:
-        """V(s) of a part of the steps."""
+    def values(self, minibatch: Int[IntArray, " k"]) -> Float[Array, " k"]:
+        """V(s) of the steps of a mini-batch."""
         with torch.no_grad():
-            return self.value(self.inputs[part]).numpy(force=True).astype(np.float64)
+            return self.value(self.inputs[minibatch]).numpy(force=True).astype(np.float64)
 
     @torch.no_grad()
     def _all_outputs(self) -> torch.Tensor:

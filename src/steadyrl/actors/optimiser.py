@@ -59,8 +59,8 @@ class Optimiser(Stateful):
     @torch.no_grad()
     def _move(self, gradient: Sequence[torch.Tensor]) -> None:
         if not self._adam:
-            for parameter, part in zip(self._parameters, gradient, strict=True):
-                parameter.add_(part, alpha=-self.factor * self._rate)
+            for parameter, slope in zip(self._parameters, gradient, strict=True):
+                parameter.add_(slope, alpha=-self.factor * self._rate)
             return
         adam(
             self._parameters,

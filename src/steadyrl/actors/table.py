@@ -45,9 +45,9 @@ class TableActor(Stateful):
             first_action: The environment's own number of action 0.
         """
         self._starts = (first_state, first_action)
-        plain = options.optimiser == "sgd"
-        own = options.value_rate or (value_factor * options.policy_rate if plain else VALUE_RATE)
-        self._rates = (options.policy_rate, own)
+        by_rule = value_factor * options.policy_rate if options.optimiser == "sgd" else VALUE_RATE
+        self._first_policy_rate = options.policy_rate
+        self._first_value_rate = options.value_rate or by_rule
         self._schedule = options.rate_schedule
         self._factor = 1.0
         self.theta: Float[Array, "states actions"] = np.zeros((states, actions))
@@ -57,12 +57,12 @@ class TableActor(Stateful):
     @property
     def policy_rate(self) -> float:
         """Learning rate of the policy as it is now."""
-        return self._factor * self._rates[0]
+        return self._factor * self._first_policy_rate
 
     @property
     def value_rate(self) -> float:
         """Learning rate of the value function as it is now."""
-        return self._factor * self._rates[1]
+        return self._factor * self._first_value_rate
 
     @property
     def rate_moves(self) -> bool:
@@ -132,21 +132,21 @@ class TableActor(Stateful):
         return fit(self.value, batch, targets, self.value_rate)
 
     def begin(self, batch: Batch) -> bool:  # noqa: ARG002
-        """A table has no units."""
+        """A table has no running units, so the policy learns from the first batch on."""
         return True
 
     def end(self, batch: Batch) -> None:
-        """A table has no units."""
+        """A table has no running units."""
 
     def see_targets(self, targets: Float[Array, " m"]) -> None:
-        """A table has no units."""
+        """A table has no running units."""
 
     def set_progress(self, progress: float) -> None:
         """Set the learning rates to what the schedule has after this share of the run."""
         self._factor = scheduled(self._schedule, progress)
 
     def steps(self, batch: Batch) -> "TableSteps":
-        """The steps of a batch, to be taken in parts."""
+        """The steps of a batch, to be taken in mini-batches."""
         self._check(batch)
         return TableSteps(self, batch)
 
@@ -215,7 +215,7 @@ def climb(
 class TableSteps:
     """The steps of a batch in one row."""
 
-    part_size = 0
+    minibatch_size = 0
 
     def __init__(self, actor: TableActor, batch: Batch) -> None:
         self.actor = actor
@@ -232,29 +232,29 @@ class TableSteps:
         kl = np.sum(np.exp(self.before) * (self.before - log_softmax(self.actor.theta)), axis=1)
         return float(np.mean(kl[self.states]))
 
-    def ascend(self, part: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
+    def ascend(self, minibatch: Int[IntArray, " k"], rule: Rule, entropy: float = 0.0) -> float:
         """One plain gradient step."""
         actor = self.actor
-        states, actions = self.states[part], self.actions[part]
+        states, actions = self.states[minibatch], self.actions[minibatch]
         log_pi = log_softmax(actor.theta)
         pi = np.exp(log_pi)
-        weights = rule(log_pi[states, actions]) / part.size
+        weights = rule(log_pi[states, actions]) / minibatch.size
         score = np.zeros_like(actor.theta)
         np.add.at(score, (states, actions), weights)
         score -= np.bincount(states, weights, len(score))[:, None] * pi
         if entropy:
-            share = np.bincount(states, minlength=len(score)) / part.size
+            share = np.bincount(states, minlength=len(score)) / minibatch.size
             score -= entropy * share[:, None] * pi * (log_pi - np.sum(pi * log_pi, axis=1, keepdims=True))
         actor._climb(score, 1)
         return float(np.linalg.norm(score))
 
-    def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
+    def fit_values(self, minibatch: Int[IntArray, " k"], targets: Float[Array, " k"]) -> float:
         """V(s) goes a share of the way, the learning rate, to the mean target of the state's steps."""
-        return approach(self.actor.value, self.states[part], targets, self.actor.value_rate)
+        return approach(self.actor.value, self.states[minibatch], targets, self.actor.value_rate)
 
-    def values(self, part: Int[IntArray, " k"]) -> Float[Array, " k"]:
-        """V(s) of a part of the steps."""
-        return self.actor.value[self.states[part]]
+    def values(self, minibatch: Int[IntArray, " k"]) -> Float[Array, " k"]:
+        """V(s) of the steps of a mini-batch."""
+        return self.actor.value[self.states[minibatch]]
 
 
 def log_softmax(theta: Float[Array, "states actions"]) -> Float[Array, "states actions"]:

@@ -50,13 +50,13 @@ class TableCritic(Stateful):
         return np.where(batch.mask, self.table[batch.observations], 0.0)
 
     def begin(self, batch: Batch, c: Float[Array, " n"]) -> None:
-        """Make ready to learn from parts of a batch's steps."""
+        """Make ready to learn from the mini-batches of a batch."""
         self._states = batch.observations[batch.mask]
         self._targets = np.repeat(c, batch.lengths)
 
-    def fit(self, part: Int[IntArray, " k"]) -> float:
+    def fit(self, minibatch: Int[IntArray, " k"]) -> float:
         """b(s) goes a share of the way to the mean of c_i over the state's steps."""
-        return approach(self.table, self._states[part], self._targets[part], self.rate)
+        return approach(self.table, self._states[minibatch], self._targets[minibatch], self.rate)
 
     def learn(self, batch: Batch, c: Float[Array, " n"]) -> float:
         """Trajectory by trajectory, in place."""

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from steadyrl.actors.actor import Actor, Critic, Steps
 from steadyrl.actors.options import scheduled
 from steadyrl.algorithms.algorithm import Algorithm
-from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
+from steadyrl.algorithms.penalty import Penalty
+from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
 from steadyrl.algorithms.product_ratio import ProductPenalty, effective_size
-from steadyrl.algorithms.proximal import ProximalOptions, clipped, parts_of
+from steadyrl.algorithms.proximal import ProximalOptions, clipped, minibatches
 from steadyrl.algorithms.ramp import YOUNG, Ramp
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.weights import mean_weights
@@ -32,8 +33,8 @@ class NeutralPPOOptions(ProximalOptions):
     gamma: float = with_default(ProximalOptions, "gamma", 0.99)
     minibatch_size: int | None = option(
         None,
-        "steps of each part that a pass is cut into; 0 for the whole batch (default: an eighth of the batch, from "
-        "32 to 256; and 0 on a table)",
+        "steps of each mini-batch that a pass is cut into; 0 for the whole batch (default: an eighth of the batch, "
+        "from 32 to 256; and 0 on a table)",
         least=0,
     )
     advantage_normalisation: Literal["batch", "minibatch", "none"] = option(
@@ -129,11 +130,8 @@ class PPO(Algorithm):
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
     ) -> None:
         super().__init__(actors, options, seed=seed, updates=updates)
-        by_critic = options.penalty == "critic"
-        self.penalty = Penalty(
-            options, Ramp(updates, options.young_steadiness), options.recent_episodes if by_critic else 0
-        )
-        with_critic = self.penalty.active and by_critic
+        self.penalty = Penalty(options, Ramp(updates, options.young_steadiness), recent_episodes(options))
+        with_critic = self.penalty.active and options.penalty == "critic"
         self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
 
     @classmethod
@@ -142,35 +140,34 @@ class PPO(Algorithm):
         wrong = list(super().problems(options, run))
         yield from wrong
         if not wrong:
-            by_critic = options.penalty == "critic"
-            yield from penalty_problems(options, max(run["n"], options.recent_episodes if by_critic else 0))
+            yield from penalty_problems(options, max(run["n"], recent_episodes(options)))
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """Several passes over n episodes."""
         options = self.options
-        policy_learns = self.actor.begin(batch)
+        policy_learns = self.actor.begin(batch)  # not by the first batch where that sets the units of observations
         returns = self.penalty.numbers(batch, to_go[:, 0])
         self.penalty.begin(returns)
         c = self.penalty.coefficients(returns)
         weights, targets = self.weights(batch, c)
-        inner = Inner(self, batch, returns, c, weights)
+        inner = InnerLoop(self, batch, returns, c, weights)
         self.actor.see_targets(targets)
         if self.critic is not None:
             self.critic.begin(batch, c.own)
         rng = streams.generator(self.seed, streams.MINIBATCH, self.iteration)
-        size = inner.steps.part_size if options.minibatch_size is None else options.minibatch_size
+        size = inner.steps.minibatch_size if options.minibatch_size is None else options.minibatch_size
         last: dict[str, list[float]] = {}
         for _ in range(options.inner_updates):
             inner.begin_pass()
             last = defaultdict(list)
-            for part in parts_of(batch.steps, size, rng):
+            for minibatch in minibatches(batch.steps, size, rng):
                 if policy_learns:
-                    last["gradient_norm"].append(inner.ascend(part))
+                    last["gradient_norm"].append(inner.ascend(minibatch))
                 if self.critic is not None:
-                    last["critic_loss"].append(self.critic.fit(part))
+                    last["critic_loss"].append(self.critic.fit(minibatch))
             for _ in range(options.value_epochs):
-                for part in parts_of(batch.steps, size, rng):
-                    last["value_loss"].append(inner.fit_values(part, targets))
+                for minibatch in minibatches(batch.steps, size, rng):
+                    last["value_loss"].append(inner.fit_values(minibatch, targets))
             if options.kl_stop is not None and inner.steps.divergence() > options.kl_stop:
                 break
         self.actor.end(batch)
@@ -183,7 +180,8 @@ class PPO(Algorithm):
         A are PPO's advantages: their weighted score would be the gradient of E[G0] if each were multiplied by gamma^t,
         which PPO leaves out. A_c are those of the penalty, whose gradient has no gamma^t: the sum over steps of their
         weighted score is the gradient of D[G0] at critic_lambda = 1, whatever the critic says, and near it below 1.
-        What an estimator leaves to the gradient of E[G0] is not the critic's to predict: it has the mean's baseline.
+        c.of_mean, which estimators that split the episodes have, multiplies the gradient of E[G0] within that of D[G0]:
+        the critic does not predict it, for it has the value function as its baseline.
         """
         options, values = self.options, self.actor.values(batch)
         advantages = generalised_advantages(
@@ -208,11 +206,17 @@ def penalty_advantages(
     batch: Batch, c: Float[Array, " n"], critic: Float[Array, "n T"], critic_lambda: float
 ) -> Float[Array, "n T"]:
     """A_c of every step: sums of V_c(t+1) - V_c(t), where V_c after an episode's end is c_i, however it ended."""
-    nothing, ended_by_a_limit = np.zeros_like(critic), np.zeros(batch.n, dtype=bool)
-    return generalised_advantages(nothing, critic, c, batch.lengths, ended_by_a_limit, 1.0, critic_lambda)
+    no_rewards = np.zeros_like(critic)
+    terminated = np.zeros(batch.n, dtype=bool)  # none, so that the value after each end is c_i and not 0
+    return generalised_advantages(no_rewards, critic, c, batch.lengths, terminated, 1.0, critic_lambda)
 
 
-class Inner:
+def recent_episodes(options: PPOOptions) -> int:
+    """The least number of returns behind the coefficients; the paper's penalty takes those of the batch alone."""
+    return options.recent_episodes if options.penalty == "critic" else 0
+
+
+class InnerLoop:
     """The passes over one batch: what stays as it was when they began, and the rule that moves the policy."""
 
     def __init__(
@@ -221,7 +225,7 @@ class Inner:
         self.options, self.batch = ppo.options, batch
         self.steps: Steps = ppo.actor.steps(batch)
         self.old_log_probs = self.steps.log_probs()
-        self.old_values = self.steps.values(np.arange(batch.steps)) if ppo.options.value_clip is not None else None
+        self.old_values = np.empty(0)
         self.clip = max(scheduled(ppo.options.clip_schedule, ppo.progress), 1e-3) * ppo.options.clip
         self.entropy = scheduled(ppo.options.entropy_schedule, ppo.progress) * ppo.options.entropy
         self.weights = standardised(weights) if ppo.options.advantage_normalisation == "batch" else weights
@@ -232,30 +236,34 @@ class Inner:
         self.penalties: Float[Array, " m"] | None = None
 
     def begin_pass(self) -> None:
-        """The paper's penalty has new ratios in every pass."""
+        """The paper's penalty has new ratios in every pass; values are held to those before the first."""
+        if self.options.value_clip is not None and not self.old_values.size:
+            self.old_values = self.steps.values(np.arange(self.batch.steps))
         if self.product is not None:
             self.penalties = self.product.weights(self.steps.log_probs() - self.old_log_probs)
 
-    def ascend(self, part: Int[IntArray, " k"]) -> float:
-        """One step of the policy by a part of the steps: PPO-clip, less the paper's penalty."""
-        own = self.weights[part]
+    def ascend(self, minibatch: Int[IntArray, " k"]) -> float:
+        """One step of the policy by a mini-batch: PPO-clip, less the paper's penalty."""
+        advantages = self.weights[minibatch]
         if self.options.advantage_normalisation == "minibatch":
-            own = standardised(own)
+            advantages = standardised(advantages)
 
         def rule(log_probs: NDArray[Any]) -> NDArray[Any]:
-            weights = clipped(np.exp(log_probs - self.old_log_probs[part]), own, self.clip)
-            return weights if self.penalties is None else weights - self.penalties[part]
+            weights = clipped(np.exp(log_probs - self.old_log_probs[minibatch]), advantages, self.clip)
+            return weights if self.penalties is None else weights - self.penalties[minibatch]
 
-        return self.steps.ascend(part, rule, self.entropy)
+        return self.steps.ascend(minibatch, rule, self.entropy)
 
-    def fit_values(self, part: Int[IntArray, " k"], targets: Float[Array, " m"]) -> float:
-        """One step of the value function; a value that has gone too far from where it was stays."""
-        own = targets[part]
-        if self.old_values is not None:
-            now, before = self.steps.values(part), self.old_values[part]
-            held = before + np.clip(now - before, -1.0, 1.0) * self.options.value_clip * (np.std(targets) or 1.0)
-            own = np.where((held != now) & ((held - own) ** 2 >= (now - own) ** 2), now, own)
-        return self.steps.fit_values(part, own)
+    def fit_values(self, minibatch: Int[IntArray, " k"], targets: Float[Array, " m"]) -> float:
+        """One step of the value function; a value that would gain by going on beyond its range stays."""
+        goals = targets[minibatch]
+        if self.options.value_clip is not None:
+            values, old = self.steps.values(minibatch), self.old_values[minibatch]
+            reach = self.options.value_clip * (float(np.std(targets)) or 1.0)
+            clipped_values = old + np.clip(values - old, -reach, reach)
+            held = (abs(values - old) > reach) & ((clipped_values - goals) ** 2 >= (values - goals) ** 2)
+            goals = np.where(held, values, goals)
+        return self.steps.fit_values(minibatch, goals)
 
     def movement(self) -> dict[str, float]:
         """How far the policy has moved from the one that acted: mean KL of a step, and effective sample size."""

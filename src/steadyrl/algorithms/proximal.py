@@ -42,7 +42,7 @@ def proximal_step(
         actor.fit_values(batch, targets)
 
 
-def parts_of(count: int, size: int, rng: np.random.Generator) -> Iterator[Int[IntArray, " m"]]:
-    """The steps cut at random into parts of about this size; all of them in order if there is one part only."""
-    parts = max(1, round(count / size)) if size else 1
-    return iter([np.arange(count)] if parts == 1 else np.array_split(rng.permutation(count), parts))
+def minibatches(count: int, size: int, rng: np.random.Generator) -> Iterator[Int[IntArray, " m"]]:
+    """The steps cut at random into mini-batches of about this size; all of them in order if there is one only."""
+    pieces = max(1, round(count / size)) if size else 1
+    return iter([np.arange(count)] if pieces == 1 else np.array_split(rng.permutation(count), pieces))

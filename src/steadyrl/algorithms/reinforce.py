@@ -8,7 +8,8 @@ import numpy as np
 
 from steadyrl.actors.actor import Actor, Critic
 from steadyrl.algorithms.algorithm import Algorithm, AlgorithmOptions
-from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
+from steadyrl.algorithms.penalty import Penalty
+from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.weights import mean_weights, penalty_weights
 from steadyrl.estimators import Parts

@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from steadyrl.algorithms import quantity
 from steadyrl.algorithms.algorithm import measure_problems
-from steadyrl.algorithms.penalty import Penalty, PenaltyOptions, penalty_problems
+from steadyrl.algorithms.penalty import Penalty
+from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
 from steadyrl.algorithms.ramp import Ramp
 from steadyrl.ground.option import check, options_of, unknown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
@@ -103,13 +104,20 @@ class RolloutPenalty:
         self.logged: dict[str, float] = {}
         """After `take`: variability, lam, the episodes behind both, the share of steps that were penalised."""
         self._past: deque[float] = deque(maxlen=episodes)
+        """Numbers of the latest episodes of all rollouts."""
         self._ended: list[tuple[float, int]] = []
+        """Number and length of each episode that ended in this rollout."""
         self._steps: list[Int[IntArray, " envs"]] = []
-        self._so_far, self._discount = np.empty(0), np.empty(0)
+        """For each step of this rollout: the place in `_ended` of the episodes that end there, or OPEN, or UNKNOWN."""
+        self._so_far = np.empty(0)
+        self._discount = np.empty(0)
         self._lengths = np.empty(0, np.int64)
+        """Of the episode that each environment is in: its return, gamma^t and t so far."""
         self._known = np.empty(0, np.bool_)
+        """Whether its first step was seen."""
         self._rewards: list[list[float]] = []
         self._infos: list[list[Mapping[str, Any]]] = []
+        """All of its rewards and infos, where the risk is of something else than the return."""
         self._warned = False
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from steadyrl import __version__, measures
-from steadyrl.algorithms.penalty import DEFAULT_STEADINESS
+from steadyrl.algorithms.penalty_options import DEFAULT_STEADINESS
 from steadyrl.evaluate import Summary
 from steadyrl.ground.files import on_disk, write_atomically
 from steadyrl.ground.option import shown

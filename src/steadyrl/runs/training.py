@@ -86,55 +86,56 @@ def train(
         fields: Fields of `RunConfig`, such as measure="gini_deviation", lam=1.0; policy may be a class itself.
     """
     working_folder = Path.cwd()  # an environment may change it
-    env = _unless_made(env)
+    env = _id_or_function(env)
     config = _whole_config(env, config, fields)
     check_arguments(env, config, hours, callbacks)
     out = None if out is None else working_folder / out
-    tracked = trackers.chosen(track)
-    make = env if callable(env) else maker(config)
-    players = worker_options(workers=workers, worker_timeout=worker_timeout, engine=engine, address=address)
+    tracker_names = trackers.chosen(track)
+    make_env = env if callable(env) else maker(config)
+    worker_settings = worker_options(workers=workers, worker_timeout=worker_timeout, engine=engine, address=address)
     if give_up is not None:
         share = share_of(give_up)
-        common = {"view": view, "fresh": fresh, "hours": hours, **asdict(players)}
+        common = {"view": view, "fresh": fresh, "hours": hours, **asdict(worker_settings)}
         reference = _risk_neutral(config, env, out, **common)
         if reference.status == "unfinished":  # out of time
             return reference
         config = config.replace(at_least=floor_of(_mean_return(reference, config.seed), share))
     with threads_in_one_line(config.env):
-        environment = fingerprint(config, make)
-        path = working_folder / folder_of(config, out, environment)
-        if not fresh and (path / "run.json").exists():
+        env_fingerprint = fingerprint(config, make_env)
+        path = working_folder / folder_of(config, out, env_fingerprint)
+        is_new = fresh or not (path / "run.json").exists()
+        if not is_new:
             folder.compare(path, config)
-            changed = folder.changed_environment(path, environment)
+            changed = folder.changed_environment(path, env_fingerprint)
             if folder.done(path) is not None:
-                return _finished_before(path, make, changed, view)
+                return _finished_before(path, make_env, changed, view)
             if changed:
                 warnings.warn(f"{path}: resumed in an environment that has changed since ({changed})", stacklevel=2)
-        collector = make_collector(config, make)
+        collector = make_collector(config, make_env)
         with closing(collector):
-            check_env(config, make, collector, players)
-            if config.stop_when is not None and (fresh or not (path / "run.json").exists()):
+            check_env(config, make_env, collector, worker_settings)
+            if config.stop_when is not None and is_new:
                 rules.check_metric(config, first_row(config, collector), has_own=bool(callbacks))
             learner = make_learner(config, collector.observation_space, collector.action_space, collector.limit)
         stop = Stop()
         tabular = isinstance(learner.actor, TableActor)
         with locked(path), stop.listening(), _threads(tabular):
-            folder.begin(path, config, environment, fresh=fresh)
+            folder.begin(path, config, env_fingerprint, fresh=fresh)
             if folder.done(path) is not None:  # another process has finished it in the meantime
-                return load(path, env=make)
+                return load(path, env=make_env)
             with closing(Record(config, learner, path)) as record:
                 listeners = Callbacks(callbacks, record, learner)
                 listeners.begin()
-                in_step = group_key(config) is not None and not callable(env) and not callbacks
-                group: Group = MazeGroup([record]) if in_step else _single(record, make, players, callbacks)
-                views = Views(*trackers.following(tracked, path), view or choose())
+                by_id = not callable(env)
+                group = _group_of_one(record, make_env, worker_settings, callbacks, by_id=by_id)
+                views = Views(*trackers.following(tracker_names, path), view or choose())
                 boundary = config.checkpoint_every or (TABLE_BOUNDARY if tabular else NETWORK_BOUNDARY)
                 try:
                     advance_to_the_end(group, boundary, stop, views, math.inf if hours is None else 3600.0 * hours)
                 finally:
                     listeners.end()
                 status = record.finish().status if record.over else "unfinished"
-        return Run(config, path, learner.policy, status, record.update, learner.options.gamma, make, record.reason)
+        return Run(config, path, learner.policy, status, record.update, learner.options.gamma, make_env, record.reason)
 
 
 def _mean_return(run: Run, seed: int) -> float:
@@ -170,17 +171,22 @@ def check_arguments(env: Any, config: RunConfig, hours: Any, callbacks: Any) -> 
             raise BadInputError(f"callbacks: {shown(callback)} is no callback: {cure}")
 
 
-def _single(record: Record, make: MakeEnv, players: WorkerOptions, callbacks: Sequence[Callback]) -> Single:
-    return Single(record, record.learner, make_collector(record.config, make, players), callbacks)
+def _group_of_one(
+    record: Record, make_env: MakeEnv, worker_settings: WorkerOptions, callbacks: Sequence[Callback], *, by_id: bool
+) -> Group:
+    """One run as the loop takes it: compiled if it is the Maze itself and nobody looks on."""
+    if group_key(record.config) is not None and by_id and not callbacks:
+        return MazeGroup([record])
+    return Single(record, record.learner, make_collector(record.config, make_env, worker_settings), callbacks)
 
 
-def _finished_before(path: Path, make: MakeEnv, changed: str, view: View | None) -> Run:
+def _finished_before(path: Path, make_env: MakeEnv, changed: str, view: View | None) -> Run:
     """A run that is finished already: say so, and refuse it if it was trained in another environment."""
     anew = "fresh=True (--fresh) trains anew"
     if changed:
         cure = f"{anew} and deletes it, another folder keeps both, load(...) reads it"
         raise BadInputError(f"{path} was finished before the environment changed ({changed}): {cure}")
-    run = load(path, env=make)
+    run = load(path, env=make_env)
     if not isinstance(view, Quiet):
         sys.stderr.write(f"{path} was {run.status} before, after {run.update} updates: nothing to do; {anew}\n")
     return run
@@ -195,7 +201,7 @@ def _risk_neutral(config: RunConfig, env: Source | None, out: str | Path | None,
     return reference
 
 
-def _unless_made(env: Source | None) -> str | MakeEnv | None:
+def _id_or_function(env: Source | None) -> str | MakeEnv | None:
     """An id or a function: a run needs several environments, and new ones at every checkpoint."""
     if isinstance(env, gym.vector.VectorEnv):
         cure = "give a function that makes it, such as lambda: gymnasium.make_vec(..., vectorization_mode='sync')"

@@ -28,13 +28,11 @@ __all__ = ["Cell", "RunResult", "StudyResults", "of_runs", "read"]
 FIRST: Final = ("return", "risk_averse", "variability", "length")
 """The metrics that every study is about, in the order in which they are shown."""
 RISK_NEUTRAL: Final = "risk_neutral"
-"""Stands in place of a measure for the runs with lam = 0, if one measure alone has such runs."""
+"""Stands in place of a measure for the runs without a penalty, if one measure alone has such runs."""
 METHOD: Final = "method"
 """Stands for algorithm and measure together where they are no grid, such as competitors with a measure each."""
 LEADING: Final = (METHOD, "measure", "estimator", "algorithm")
 """The fields that others are taken to follow, not the other way round, where both vary together."""
-
-
 BOOKKEEPING: Final = ("log_every", "checkpoint_every")
 """Fields that change nothing of what is learned."""
 
@@ -184,13 +182,17 @@ def _study_json(folder: Path) -> dict[str, Any]:
 
 
 def _with_risk_neutral(runs: list[RunResult]) -> list[RunResult]:
-    """Call the runs with lam = 0 risk-neutral if they stand beside other measures rather than on a scale of lam."""
-    neutral = [run for run in runs if run.settings.get("lam") == 0 and run.settings.get("constraint") is None]
+    """Call the runs without a penalty risk-neutral if they stand beside other measures rather than on a scale of it."""
+    neutral = [run for run in runs if _without_penalty(run.settings)]
     neutral_measures = {run.settings["measure"] for run in neutral}
     if len(neutral_measures) != 1 or len({run.settings["measure"] for run in runs if run.settings}) < 2:
         return runs
     relabelled = {run.hash: replace(run, settings={**run.settings, "measure": RISK_NEUTRAL}) for run in neutral}
     return [relabelled.get(run.hash, run) for run in runs]
+
+
+def _without_penalty(settings: Mapping[str, Any]) -> bool:
+    return settings.get("constraint") is None and 0 in (settings.get("lam"), settings.get("steadiness"))
 
 
 def _with_methods(runs: list[RunResult]) -> list[RunResult]:

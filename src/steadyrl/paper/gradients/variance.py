@@ -39,7 +39,7 @@ HALT: Final = 2
 """Keeps the episodes of halts apart from those of other evaluations."""
 SOURCES: Final = (
     "measures/*.py", "estimators/*.py", "envs/*.py", "actors/*table*.py", "actors/make.py", "actors/options.py",
-    "algorithms/algorithm.py", "algorithms/penalty.py", "algorithms/recent.py", "algorithms/weights.py",
+    "algorithms/algorithm.py", "algorithms/penalty*.py", "algorithms/recent.py", "algorithms/weights.py",
     "algorithms/*reinforce*.py", "algorithms/in_step.py",
     "policies/tabular.py", "rollouts/fast/maze*.py", "rollouts/returns.py", "rollouts/sources.py",
     "runs/build.py", "ground/streams.py",
