@@ -77,8 +77,8 @@ class InStep:
         self._kernel.rewards_to_go(rewards, lengths, self._gamma, self._to_go)
         returns = self._to_go[..., 0].copy()
         if self._lam_moves:
-            for learner, own in zip(self.learners, returns, strict=True):
-                learner.penalty.begin(own)
+            for learner, run_returns in zip(self.learners, returns, strict=True):
+                learner.penalty.begin(run_returns)
         own, of_mean = self._parts(returns)
         if self._lam_moves:
             self._lam = np.array([learner.penalty.lam for learner in self.learners])
@@ -140,12 +140,12 @@ def _stacked(adams: list[TableAdam | None], shape: tuple[int, ...]) -> TableAdam
     if adams[0] is None:
         return None
     together = TableAdam(shape)
-    for r, own in enumerate(adams):
-        if own is not None:
+    for r, adam in enumerate(adams):
+        if adam is not None:
             for name in TableAdam.parts:
                 rows = getattr(together, name)
-                rows[r] = getattr(own, name)
-                setattr(own, name, rows[r])
+                rows[r] = getattr(adam, name)
+                setattr(adam, name, rows[r])
     return together
 
 

@@ -120,9 +120,12 @@ def register(name: str, *, influence: Callable[..., Any] | None = None) -> Calla
             return returns - np.asarray(influence(returns, weights, **params))  # type: ignore[misc]
 
         signature = inspect.signature(function)
-        for own in (premium, premium_influence):
-            own.__signature__ = signature  # type: ignore[attr-defined]
-            own.__module__, own.__qualname__ = function.__module__, f"{function.__qualname__}.{own.__name__}"
+        for derived in (premium, premium_influence):
+            derived.__signature__ = signature  # type: ignore[attr-defined]
+            derived.__module__, derived.__qualname__ = (
+                function.__module__,
+                f"{function.__qualname__}.{derived.__name__}",
+            )
         measure = measures.register(
             f"{name}_premium",
             label=f"{name.replace('_', ' ')} premium",

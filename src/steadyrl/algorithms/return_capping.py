@@ -60,8 +60,8 @@ class ReturnCapping(RiskNeutralPPO):
     def __init__(
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
     ) -> None:
-        own = {field.name: getattr(options, field.name) for field in fields(NeutralPPOOptions)}
-        super().__init__(actors, NeutralPPOOptions(**own), seed=seed, updates=updates)
+        ppo_options = {field.name: getattr(options, field.name) for field in fields(NeutralPPOOptions)}
+        super().__init__(actors, NeutralPPOOptions(**ppo_options), seed=seed, updates=updates)
         self.capping: ReturnCappingOptions = options
 
     @classmethod

@@ -98,10 +98,10 @@ def implied_lam(returns: Float[Array, " n"], c: Float[Array, " n"], steady: Floa
 
     Where c~ is c, that is lam. Where c is a straight line in x, as with two outcomes, any lam fits: lam, too.
     """
-    x, own = returns - returns.mean(), c - c.mean()
+    x, centred_c = returns - returns.mean(), c - c.mean()
     weights = x - lam * (steady - steady.mean())
-    xx, cc, xc = float(x @ x), float(own @ own), float(x @ own)
-    xu, cu = float(x @ weights), float(own @ weights)
+    xx, cc, xc = float(x @ x), float(centred_c @ centred_c), float(x @ centred_c)
+    xu, cu = float(x @ weights), float(centred_c @ weights)
     rise = cc * xu - xc * cu
     if xx * cc - xc * xc <= 1e-9 * xx * cc or rise <= 0:
         return lam

@@ -79,8 +79,8 @@ def print_summary(summary: Summary, source: str) -> None:
 
 
 def _as_dict(measure: Measure) -> dict[str, Any]:
-    own = {"name": measure.name, "label": measure.label, "parameters": dict(measure.params)}
-    return own | dataclasses.asdict(measure.facts)
+    names = {"name": measure.name, "label": measure.label, "parameters": dict(measure.params)}
+    return names | dataclasses.asdict(measure.facts)
 
 
 def _facts(measure: Measure) -> list[str]:

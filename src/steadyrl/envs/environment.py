@@ -24,9 +24,9 @@ def time_limit(env: gym.Env[Any, Any]) -> int:
     what it was registered with.
     """
     limits = [layer._max_episode_steps for layer in layers(env) if isinstance(layer, TimeLimit)]
-    own = getattr(env.unwrapped, "max_episode_steps", None)
+    declared = getattr(env.unwrapped, "max_episode_steps", None)
     registered = env.spec.max_episode_steps if env.spec is not None else None
-    inner_limits = limits + ([own] if own else [])
+    inner_limits = limits + ([declared] if declared else [])
     if not (inner_limits or registered):
         raise ValueError(f"{env} has no time limit: give limit, the longest an episode may last")
     return min(int(steps) for steps in inner_limits or [registered])

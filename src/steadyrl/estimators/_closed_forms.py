@@ -101,10 +101,10 @@ def semi_variance(z: Points, side: str) -> Points:
     n = x.shape[-1]
     mean_without = (_total(x) - x) / (n - 1.0)
     below = _Below(x, mean_without)
-    own = np.maximum(mean_without - x, 0.0)
-    slope = 2.0 * (below.shortfall() - own) / (n - 2.0)
-    base = (n - 1.0) * (below.squared_shortfall() - own * own) / (n - 2.0) ** 2
-    return own * own + slope * (x - mean_without) - base
+    shortfall = np.maximum(mean_without - x, 0.0)
+    slope = 2.0 * (below.shortfall() - shortfall) / (n - 2.0)
+    base = (n - 1.0) * (below.squared_shortfall() - shortfall * shortfall) / (n - 2.0) ** 2
+    return shortfall * shortfall + slope * (x - mean_without) - base
 
 
 def semi_standard_deviation(z: Points, side: str) -> Points:

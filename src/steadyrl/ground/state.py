@@ -85,10 +85,10 @@ def _is_numbers(part: Any) -> bool:
     return isinstance(part, dict) and all(isinstance(entry, int | float) for entry in part.values())
 
 
-def _fill(own: NDArray[Any], name: str, array: NDArray[Any]) -> None:
-    if array.shape != own.shape or array.dtype != own.dtype:
-        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, must be {own.dtype} of {own.shape}")
-    own[...] = array
+def _fill(target: NDArray[Any], name: str, array: NDArray[Any]) -> None:
+    if array.shape != target.shape or array.dtype != target.dtype:
+        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, must be {target.dtype} of {target.shape}")
+    target[...] = array
 
 
 def _below(name: str, state: Mapping[str, NDArray[Any]]) -> State:

@@ -50,20 +50,20 @@ def _claim(results: StudyResults, goal: Goal, cell: Cell, neutral: Cell | None) 
     if not ended_runs(cell) or neutral is None or not ended_runs(neutral):
         return Claim(claim, "it or the risk-neutral policy has no finished runs", UNTESTED)
     numbers = {name: scores(results, cell, _metric(results, name)) for name in goal.levels}
-    own, other = (scores(results, one, return_metric(results)) for one in (cell, neutral))
-    seeds = [seed for seed in own if all(numbers[name][seed] >= level for name, level in goal.levels.items())]
-    answers = [more_than(len(seeds), len(own), RELIABLE), _beside(goal, own, other)]
+    ours, other = (scores(results, one, return_metric(results)) for one in (cell, neutral))
+    seeds = [seed for seed in ours if all(numbers[name][seed] >= level for name, level in goal.levels.items())]
+    answers = [more_than(len(seeds), len(ours), RELIABLE), _beside(goal, ours, other)]
     measured = "; ".join(f"{WORDS[name]} {with_interval(numbers[name])}" for name in goal.levels)
-    measured += f"; reached by {share_text(len(seeds), len(own))}; "
-    measured += f"return {with_interval(own, 0)}, risk-neutral {with_interval(other, 0)}"
+    measured += f"; reached by {share_text(len(seeds), len(ours))}; "
+    measured += f"return {with_interval(ours, 0)}, risk-neutral {with_interval(other, 0)}"
     return Claim(claim, measured, verdict([every(answers)]))
 
 
-def _beside(goal: Goal, own: Mapping[int, float], neutral: Mapping[int, float]) -> Answer:
+def _beside(goal: Goal, ours: Mapping[int, float], neutral: Mapping[int, float]) -> Answer:
     """Is the return above the risk-neutral one, or not shown to be below it?"""
     if goal.beats_neutral:
-        return higher(own, neutral)
-    return Answer(higher(neutral, own).holds is not True)
+        return higher(ours, neutral)
+    return Answer(higher(neutral, ours).holds is not True)
 
 
 def _metric(results: StudyResults, name: str) -> str:

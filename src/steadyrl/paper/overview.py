@@ -67,7 +67,7 @@ def points(folder: Path, domain: Domain) -> list[Point]:
     by_measure: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         by_measure.setdefault(_measure(row), []).append(row)
-    points_or_none = [_point(measure, own) for measure, own in by_measure.items()]
+    points_or_none = [_point(measure, cells) for measure, cells in by_measure.items()]
     return [point for point in points_or_none if point is not None]
 
 
@@ -83,9 +83,9 @@ def draw(folder: Path, domains: Sequence[Domain] = DOMAINS) -> Figure:
     return figure
 
 
-def _panel(panel: Axes, domain: Domain, own: Sequence[Point]) -> dict[str, Any]:
+def _panel(panel: Axes, domain: Domain, measured: Sequence[Point]) -> dict[str, Any]:
     handles: dict[str, Any] = {}
-    for point in own:
+    for point in measured:
         colour = _style.LIGHT[_style.place("measure", point.measure, _style.NINE)]
         ends = [[[middle - low], [high - middle]] for middle, low, high in (point.returns, point.rate)]
         marker = "X" if point.measure == RISK_NEUTRAL else "o"
@@ -99,10 +99,10 @@ def _panel(panel: Axes, domain: Domain, own: Sequence[Point]) -> dict[str, Any]:
             (handles["hollow: the paper's, after 132,000 episodes"],) = panel.plot(
                 curve.final_return, curve.final_rate, "o", markerfacecolor="none", markeredgecolor=colour, markersize=7
             )
-    if not own:
+    if not measured:
         panel.text(0.5, 0.5, MISSING, transform=panel.transAxes, ha="center", color="#777777")
-    seeds = max((point.runs for point in own), default=0)
-    panel.set_title(f"{domain.title} ({seeds} runs each)" if own else domain.title, fontsize=10)
+    seeds = max((point.runs for point in measured), default=0)
+    panel.set_title(f"{domain.title} ({seeds} runs each)" if measured else domain.title, fontsize=10)
     panel.set_xlabel("return", fontsize=9)
     panel.set_ylabel(f"risk-averse rate: {domain.rate}", fontsize=9)
     panel.set_ylim(-0.05, 1.05)

@@ -151,9 +151,9 @@ class Layers(nn.Module):
 
     def weights(self) -> list[_backward.Weights] | None:
         """Weight and bias of each layer if `_backward` has the gradient by all of them, otherwise None."""
-        own: list[_backward.Weights] = [(layer.weight, layer.bias) for layer in self._dense]
-        trained = all(weight.requires_grad and bias.requires_grad for weight, bias in own)
-        return own if self.activation in _backward.ACTIVATIONS and trained else None
+        pairs: list[_backward.Weights] = [(layer.weight, layer.bias) for layer in self._dense]
+        trained = all(weight.requires_grad and bias.requires_grad for weight, bias in pairs)
+        return pairs if self.activation in _backward.ACTIVATIONS and trained else None
 
     def numpy(self, observations: NDArray[Any], features: InputFeatures) -> NDArray[Any]:
         """(k, outputs) for k observations in NumPy, in the same dtype; a row's bits do not depend on the others."""

@@ -68,8 +68,8 @@ def tape_of(policy: NetworkPolicy) -> Tape:
     subclass = type(policy) not in (CategoricalNetwork, GaussianNetwork)  # which may have a forward pass of its own
     if isinstance(policy, PlainNetwork) and isinstance(policy.features, Features) and not subclass:
         weights = policy.layers.weights()
-        own = [*policy.head.parameters(), *(one for pair in weights or () for one in pair)]
+        parameters = [*policy.head.parameters(), *(one for pair in weights or () for one in pair)]
         trained = [one for one in policy.parameters() if one.requires_grad]
-        if len(own) == len(trained) and all(a is b for a, b in zip(own, trained, strict=True)):
+        if len(parameters) == len(trained) and all(a is b for a, b in zip(parameters, trained, strict=True)):
             return LayersTape(policy, weights or [])
     return AutogradTape(policy)

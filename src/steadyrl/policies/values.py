@@ -152,9 +152,9 @@ class ValueNetwork(nn.Module):
     def _plain_weights(self) -> list[_backward.Weights] | None:
         """The layers' weights if they are all that is trained, in the order of the parameters; otherwise None."""
         weights = self.layers.weights() if type(self) is ValueNetwork else None
-        own = [one for pair in weights or () for one in pair]
+        tensors = [one for pair in weights or () for one in pair]
         all_of_them = list(self.parameters())
-        same = len(own) == len(all_of_them) and all(a is b for a, b in zip(own, all_of_them, strict=True))
+        same = len(tensors) == len(all_of_them) and all(a is b for a, b in zip(tensors, all_of_them, strict=True))
         return weights if same else None
 
     def predict(self, observations: NDArray[Any]) -> NDArray[Any]:

@@ -41,17 +41,17 @@ class WholeModule(nn.Module):
 
     def both(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """(k, outputs) and (k,) for k observations."""
-        given = self.module(rows)
+        result = self.module(rows)
         k = rows.shape[0]
-        if isinstance(given, tuple) and len(given) == 2 and all(isinstance(one, Tensor) for one in given):
-            outputs, values = given
+        if isinstance(result, tuple) and len(result) == 2 and all(isinstance(one, Tensor) for one in result):
+            outputs, values = result
             if outputs.shape == (k, self.outputs) and values.shape in ((k,), (k, 1)):
                 return outputs, values.reshape(k)
             description = f"tensors {tuple(outputs.shape)} and {tuple(values.shape)}"
         else:
-            description = f"a {type(given).__name__}"
-        wanted = f"two tensors, ({k}, {self.outputs}) for the policy and ({k},) of values"
-        raise ValueError(f"policy = {self.name}: gave {description} for {tuple(rows.shape)}: must give {wanted}")
+            description = f"a {type(result).__name__}"
+        expected = f"two tensors, ({k}, {self.outputs}) for the policy and ({k},) of values"
+        raise ValueError(f"policy = {self.name}: gave {description} for {tuple(rows.shape)}: must give {expected}")
 
 
 class WholePolicy(ModulePolicy):
@@ -70,9 +70,9 @@ class WholePolicy(ModulePolicy):
         dtype: torch.dtype = torch.float32,
     ) -> None:
         """Make the module of the class that the encoder names, with initial weights that depend on the seed alone."""
-        own = made(encoder, seed, 0, dtype, observation_space, action_space)
+        module = made(encoder, seed, 0, dtype, observation_space, action_space)
         super().__init__(
-            WholeModule(own, encoder.name), observation_space, action_space, initial_log_std=initial_log_std
+            WholeModule(module, encoder.name), observation_space, action_space, initial_log_std=initial_log_std
         )
         self.encoder = encoder
         self.module.outputs = self.head.outputs

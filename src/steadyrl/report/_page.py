@@ -86,22 +86,28 @@ def _cell(study: StudyResults, plan: Arrangement, cell: Cell, points: int) -> di
 
 def _plane(study: StudyResults, evaluations: dict[str, Row]) -> dict[str, Any]:
     """One point a run: the cell, the seed, the return, and each measure's value or the run's own variability."""
-    own = not evaluations
+    from_training = not evaluations
     labels = (
-        [("variability", "Variability D")] if own else [(name, measures.get(name).label) for name in measures.names()]
+        [("variability", "Variability D")]
+        if from_training
+        else [(name, measures.get(name).label) for name in measures.names()]
     )
     points = []
     for i, cell in enumerate(study.cells):
         for run in cell.finished:
             row = (
                 {"mean": run.final("return"), "variability": run.final("variability")}
-                if own
+                if from_training
                 else evaluations.get(run.hash)
             )
             if row is not None and row.get("mean") is not None:
                 numbers = [row.get("mean"), *(row.get(name) for name, _ in labels)]
                 points.append([i, run.settings["seed"], run.hash, *map(_digits, numbers)])
-    return {"own": own, "measures": [{"name": name, "label": label} for name, label in labels], "points": points}
+    return {
+        "own": from_training,
+        "measures": [{"name": name, "label": label} for name, label in labels],
+        "points": points,
+    }
 
 
 def _short(numbers: Array, digits: int = 5) -> list[float | None]:

@@ -22,13 +22,13 @@ CHOSEN = "gini_deviation"
 
 def plane_figure(study: StudyResults, arrangement: Arrangement, evaluations: dict[str, Row]) -> Figure | None:
     """A point a run, lines along lam where it varies. Without evaluations each measure has a plane of its own."""
-    own = not evaluations
-    panel = "measure" if own and "measure" in study.axes else arrangement.panel
+    from_training = not evaluations
+    panel = "measure" if from_training and "measure" in study.axes else arrangement.panel
     levels: list[Any] = [None] if panel is None else study.levels(panel)
     across = min(5, len(levels))
     down = -(-len(levels) // across)
     figure = Figure(figsize=(max(3.3 * across, 5.0), 3.0 * down + 1.0), layout="constrained")
-    panels = figure.subplots(down, across, squeeze=False, sharey=not own, sharex=not own).ravel()
+    panels = figure.subplots(down, across, squeeze=False, sharey=not from_training, sharex=not from_training).ravel()
     handles_by_panel = [
         _draw(
             axes,
@@ -43,7 +43,7 @@ def plane_figure(study: StudyResults, arrangement: Arrangement, evaluations: dic
         return None
     for axes, level in zip(panels, levels, strict=False):
         axes.spines[["top", "right"]].set_visible(False)
-        axes.set_xlabel("Variability D" if own else measures.get(CHOSEN).label)
+        axes.set_xlabel("Variability D" if from_training else measures.get(CHOSEN).label)
         axes.set_ylabel("Mean return")
         if panel is not None:
             head_panel(axes, panel, level)

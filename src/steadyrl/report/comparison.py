@@ -49,16 +49,16 @@ def compare(study: StudyResults, metrics: Sequence[str] = METRICS) -> list[Compa
         cells = groups(study)
         first = scores(cells[0], metric)
         for cell in cells:
-            own = scores(cell, metric)
+            cell_scores = scores(cell, metric)
             against = cell is not cells[0] and _comparable(cells[0], cell, metric)
-            shared = sorted(own.keys() & first.keys()) if against else []
-            differences = [own[seed] - first[seed] for seed in shared]
+            shared = sorted(cell_scores.keys() & first.keys()) if against else []
+            differences = [cell_scores[seed] - first[seed] for seed in shared]
             rows.append(
                 ComparisonRow(
                     label(study, cell),
                     metric,
-                    len(own),
-                    statistics.mean([list(own.values())]) if own else None,
+                    len(cell_scores),
+                    statistics.mean([list(cell_scores.values())]) if cell_scores else None,
                     statistics.mean([differences]) if len(shared) >= FEWEST else None,
                     len(shared),
                 )

@@ -114,6 +114,6 @@ def _of_many(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
         like = getattr(parts[0], name)
         arrays[name] = np.zeros((n, longest, *like.shape[2:]), dtype=like.dtype)
         for part in parts:
-            own = getattr(part, name)
-            arrays[name][part.first : part.first + len(own), : own.shape[1]] = own
+            array = getattr(part, name)
+            arrays[name][part.first : part.first + len(array), : array.shape[1]] = array
     return arrays

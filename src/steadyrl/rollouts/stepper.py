@@ -143,6 +143,6 @@ class _Flat(gym.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """A step with an action of a Batch."""
-        own = self._actions.decode(action)
-        observation, *rest = self.env.step(int(own) if isinstance(self.action_space, spaces.Discrete) else own)
+        decoded = self._actions.decode(action)
+        observation, *rest = self.env.step(int(decoded) if isinstance(self.action_space, spaces.Discrete) else decoded)
         return self._observations.encode(observation), *rest  # type: ignore[return-value]

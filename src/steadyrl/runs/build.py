@@ -201,11 +201,13 @@ def make_learner(
 
     def actor(place: int, role: str) -> Actor:
         gate = role in algorithm.gates
-        own = config.actor_options(kind_of(config.policy, observation_space, spaces.Discrete(2))) if gate else options
+        actor_options = (
+            config.actor_options(kind_of(config.policy, observation_space, spaces.Discrete(2))) if gate else options
+        )
         return make_actor(
             observation_space,
             spaces.Discrete(2) if gate else action_space,
-            own,
+            actor_options,
             value_factor=algorithm.value_factor,
             seed=config.seed,
             place=place,

@@ -205,9 +205,9 @@ _layouts: dict[type[algorithms.Algorithm], Layout] = {}
 def _layout(algorithm: type[algorithms.Algorithm]) -> Layout:
     """Every option of a run of this algorithm, in order; and the defaults of those that every config of it has."""
     if algorithm not in _layouts:  # a study asks thousands of times
-        own = {**options_of(RunOptions, algorithm.run_defaults), **options_of(algorithm.Options)}
-        defaults = {name: entry.default for name, entry in own.items() if not entry.shorthand}
-        _layouts[algorithm] = ({**own, **actor_options(algorithm.name)}, defaults)
+        declared = {**options_of(RunOptions, algorithm.run_defaults), **options_of(algorithm.Options)}
+        defaults = {name: entry.default for name, entry in declared.items() if not entry.shorthand}
+        _layouts[algorithm] = ({**declared, **actor_options(algorithm.name)}, defaults)
     return _layouts[algorithm]
 
 

@@ -119,20 +119,23 @@ def _text(value: Any, visited: set[int]) -> str:
 
 def _class(kind: type, visited: set[int]) -> str:
     """What a class itself defines, but for what Python adds."""
-    own = [
+    attributes = [
         (name, value)
         for name, value in sorted(vars(kind).items())
         if isinstance(value, FunctionType) or not (name.startswith("__") and name.endswith("__"))
     ]
-    return f"class({', '.join(f'{name} = {_text(value, visited)}' for name, value in own)})"
+    return f"class({', '.join(f'{name} = {_text(value, visited)}' for name, value in attributes)})"
 
 
 def _function(function: FunctionType, visited: set[int]) -> str:
     """The instructions, the defaults, and what it has from around it, as far as its module or cell defines that."""
     cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
     around = [function.__globals__.get(name) for name in _names(function.__code__)]
-    own = [value for value in around if not isinstance(value, type(gym)) and _is_of(value, function.__module__)]
-    return f"{_code(function.__code__)}{_text([function.__defaults__, function.__kwdefaults__, cells, own], visited)}"
+    of_its_module = [
+        value for value in around if not isinstance(value, type(gym)) and _is_of(value, function.__module__)
+    ]
+    contents = [function.__defaults__, function.__kwdefaults__, cells, of_its_module]
+    return f"{_code(function.__code__)}{_text(contents, visited)}"
 
 
 def _is_of(value: Any, module: str) -> bool:

@@ -40,16 +40,16 @@ def check_plan(plan: Mapping[str, Any], name: str) -> None:
 
 def _check_case(case: Mapping[str, Any], plan: Mapping[str, Any], place_name: str) -> None:
     """Refuse what is said twice, for one of the two would be lost."""
-    own = case.get("grid", {})
-    if not isinstance(own, Mapping):
-        raise BadInputError(f"{place_name}: grid = {shown(own)}: must be a table, [cases.grid]")
-    for place in (plan.get("run", {}), plan.get("grid", {}), case, own):
+    grid = case.get("grid", {})
+    if not isinstance(grid, Mapping):
+        raise BadInputError(f"{place_name}: grid = {shown(grid)}: must be a table, [cases.grid]")
+    for place in (plan.get("run", {}), plan.get("grid", {}), case, grid):
         if "seed" in place:
             raise BadInputError(
                 f"{place_name}: seed = {shown(place['seed'])}: must be left out: use seeds, a number or a list"
             )
     fixed = flat({key: value for key, value in case.items() if key != "grid"})
-    for key in fixed.keys() & (flat(plan.get("grid", {})) | flat(own)).keys():
+    for key in fixed.keys() & (flat(plan.get("grid", {})) | flat(grid)).keys():
         raise BadInputError(f"{place_name}: {key} = {shown(fixed[key])}: is in a grid too: leave it out in one of them")
 
 

@@ -157,13 +157,13 @@ def merge(packs: Iterable[tuple[str, Pack]]) -> Pack:
             raise BadInputError(f"{name}: holds the study {names}: give packs of one study")
         study["runs"] = list(dict.fromkeys([*study["runs"], *other.study["runs"]]))
         for run in other.runs:
-            own = {file: content for file, content in other.files.items() if file.startswith(f"{run}/")}
+            run_files = {file: content for file, content in other.files.items() if file.startswith(f"{run}/")}
             if run not in owner:
-                files |= own
+                files |= run_files
                 owner[run] = name
                 continue
-            for file in sorted(own):
-                if not file.endswith(".json") and file in files and files[file] != own[file]:
+            for file in sorted(run_files):
+                if not file.endswith(".json") and file in files and files[file] != run_files[file]:
                     raise BadInputError(f"{file}: is not the same in {owner[run]} and in {name}: leave one of them out")
     return Pack(study, files)
 

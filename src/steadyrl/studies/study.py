@@ -131,10 +131,10 @@ def study_from(
     grid = {**flat(plan.get("grid", {})), "seed": _seeds(plan.get("seeds", 1), few, name)}
     configs = {}
     for number, case in enumerate(plan.get("cases", [{}]), start=1):
-        own = flat(case.get("grid", {}))
+        case_grid = flat(case.get("grid", {}))
         fixed = merged(plan.get("run", {}), {key: value for key, value in case.items() if key != "grid"})
         place = f"{name}, case {number}" if "cases" in plan else name
-        for fields in _combinations({**grid, **own, **overrides}, place):
+        for fields in _combinations({**grid, **case_grid, **overrides}, place):
             with _at(place):
                 whole = merged(merged(fixed, fields), change)
                 if allow_import or ":" not in str(whole.get("env")):
@@ -147,10 +147,10 @@ def study_from(
     return Study(name, tuple(configs.values()), plan.get("title", name), plan.get("about", ""), command)
 
 
-def _seeds(own: Any, few: Any, name: str) -> list[int]:
+def _seeds(seeds: Any, few: Any, name: str) -> list[int]:
     """A study's seeds, or so few or many instead: of a list, the first."""
-    listed = isinstance(own, list) and type(few) is int and 1 <= few <= len(own)
-    return seeds_of(own if few is None else own[:few] if listed else few, name)
+    listed = isinstance(seeds, list) and type(few) is int and 1 <= few <= len(seeds)
+    return seeds_of(seeds if few is None else seeds[:few] if listed else few, name)
 
 
 def _applicable(fields: Fields, overrides: Collection[str]) -> Fields:

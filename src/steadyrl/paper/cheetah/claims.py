@@ -111,7 +111,9 @@ def _alike(results: StudyResults, metric: str) -> Question:
         cells=lambda estimator: [find(results, estimator, measure=measure) for measure in USEFUL],
         answer=answer,
         works=answer,
-        describe=lambda estimator: listed({name: with_interval(own, 0) for name, own in cells(estimator).items()}),
+        describe=lambda estimator: listed(
+            {name: with_interval(numbers, 0) for name, numbers in cells(estimator).items()}
+        ),
         ranking=True,
     )
 
@@ -121,7 +123,7 @@ def _beside_neutral(results: StudyResults, question: Question, metric: str) -> Q
     neutral = find(results, None, measure=RISK_NEUTRAL)
 
     def describe(estimator: str) -> str:
-        own = with_interval(scores(results, require(neutral), metric), 2 if metric == "risk_averse" else 0)
-        return f"{question.describe(estimator)}; risk-neutral {own}"
+        numbers = with_interval(scores(results, require(neutral), metric), 2 if metric == "risk_averse" else 0)
+        return f"{question.describe(estimator)}; risk-neutral {numbers}"
 
     return replace(question, cells=lambda estimator: [*question.cells(estimator), neutral], describe=describe)

@@ -57,7 +57,7 @@ def pooled(cells: Sequence[BiasRow]) -> list[BiasRow]:
     groups: dict[tuple[str, int, str, str], list[BiasRow]] = {}
     for cell in cells:
         groups.setdefault((cell.law, cell.n, cell.measure, cell.estimator), []).append(cell)
-    return [_pool(own) if len(own) > 1 else own[0] for own in groups.values()]
+    return [_pool(group) if len(group) > 1 else group[0] for group in groups.values()]
 
 
 def _pool(cells: Sequence[BiasRow]) -> BiasRow:

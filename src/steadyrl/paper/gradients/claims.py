@@ -56,10 +56,10 @@ def gradients(rows: Sequence[VarianceRow]) -> list[Claim]:
     means = {estimator: _means(groups) for estimator, groups in by.items() if not reasons[estimator]}
     halts = np.array(rows[0].at)
     regular = halts % Halts.every == 0
-    whole, start = ({e: _typical(own, mask) for e, own in means.items()} for mask in (regular, halts <= START))
+    whole, start = ({e: _typical(curves, mask) for e, curves in means.items()} for mask in (regular, halts <= START))
     by_seed = {estimator: by[estimator] for estimator in means}
-    seeds, early = ({e: _seeds(own, mask) for e, own in by_seed.items()} for mask in (regular, halts <= START))
-    first = {estimator: {m: float(own[m][0]) for m in MEASURES} for estimator, own in means.items()}
+    seeds, early = ({e: _seeds(groups, mask) for e, groups in by_seed.items()} for mask in (regular, halts <= START))
+    first = {estimator: {m: float(curves[m][0]) for m in MEASURES} for estimator, curves in means.items()}
     claims = [
         _claim(_far_text(), QUADRATIC, whole, seeds, _far, fails=True),
         _claim(_first_text(), FIRST_HIGH, start, early, _first, fails=True),
@@ -81,8 +81,10 @@ def _claim(
     fails: bool,
 ) -> Claim:
     """A row of the table. What is said to be high fails; nobody is to blame for what is low."""
-    answers = {estimator: {label(item): answer(own, item) for item in items} for estimator, own in seeds.items()}
-    works = {e: [(negated(a) if fails else a).holds for a in own.values()] for e, own in answers.items()}
+    answers = {
+        estimator: {label(item): answer(numbers_of, item) for item in items} for estimator, numbers_of in seeds.items()
+    }
+    works = {e: [(negated(a) if fails else a).holds for a in each.values()] for e, each in answers.items()}
     each = zip(map(label, items), works[PAPER], works.get(OURS, [None] * len(items)), strict=True)
     culprit = blame([one for one in each if fails or not one[1]], of=len(items))
     measured = _describe(numbers[PAPER])
@@ -98,29 +100,31 @@ def _rows(rows: Sequence[VarianceRow], estimator: str, measure: str) -> list[Var
     return [row for row in rows if (row.estimator, row.measure) == (name, measure)]
 
 
-def _far(own: Seeds, item: str) -> Answer:
-    others = [numbers for measure, numbers in own.items() if measure not in QUADRATIC]
-    largest = {seed: max(numbers[seed] for numbers in others) for seed in own[item]}
-    return higher(own[item], largest, margin=math.log(FAR))
+def _far(by_measure: Seeds, item: str) -> Answer:
+    others = [numbers for measure, numbers in by_measure.items() if measure not in QUADRATIC]
+    largest = {seed: max(numbers[seed] for numbers in others) for seed in by_measure[item]}
+    return higher(by_measure[item], largest, margin=math.log(FAR))
 
 
-def _first(own: Seeds, item: str) -> Answer:
-    others = [measure for measure in own if measure not in (*QUADRATIC, *FIRST_HIGH)]
-    return every(higher(own[item], own[other]) for other in others)
+def _first(by_measure: Seeds, item: str) -> Answer:
+    others = [measure for measure in by_measure if measure not in (*QUADRATIC, *FIRST_HIGH)]
+    return every(higher(by_measure[item], by_measure[other]) for other in others)
 
 
-def _low(own: Seeds, item: str) -> Answer:
-    middle = {seed: float(np.median([numbers[seed] for numbers in own.values()])) for seed in own[item]}
-    return higher(middle, own[item])
+def _low(by_measure: Seeds, item: str) -> Answer:
+    middle = {seed: float(np.median([numbers[seed] for numbers in by_measure.values()])) for seed in by_measure[item]}
+    return higher(middle, by_measure[item])
 
 
-def _lower(own: Seeds, item: str) -> Answer:
-    return higher(own[HIGHER], own[item])
+def _lower(by_measure: Seeds, item: str) -> Answer:
+    return higher(by_measure[HIGHER], by_measure[item])
 
 
 def _seeds(groups: dict[str, list[VarianceRow]], mask: Bool[BoolArray, " halts"]) -> Seeds:
     """The logarithm of each seed's median over halts; a gradient that overflowed is as large as numbers are."""
-    return {measure: {row.seed: _typical_log(row, mask) for row in own} for measure, own in groups.items()}
+    return {
+        measure: {row.seed: _typical_log(row, mask) for row in measure_rows} for measure, measure_rows in groups.items()
+    }
 
 
 def _typical_log(row: VarianceRow, mask: Bool[BoolArray, " halts"]) -> float:
@@ -146,8 +150,8 @@ def _ratios(first: dict[str, Numbers], items: Sequence[str]) -> str:
 def _means(groups: dict[str, list[VarianceRow]]) -> Curves:
     """The mean over seeds at each halt."""
     return {
-        measure: np.array([_mean(column) for column in np.array([c.variance for c in own], dtype=np.float64).T])
-        for measure, own in groups.items()
+        measure: np.array([_mean(column) for column in np.array([row.variance for row in rows], dtype=np.float64).T])
+        for measure, rows in groups.items()
     }
 
 
@@ -167,7 +171,7 @@ def _mean(values: Float[Array, " seeds"]) -> float:
 
 def _lacking(groups: dict[str, list[VarianceRow]]) -> str:
     """Why these rows are too little to judge by; empty if they are not."""
-    missing = [label(measure) for measure, own in groups.items() if not own]
+    missing = [label(measure) for measure, rows in groups.items() if not rows]
     if missing:
         return "not run" if len(missing) == len(groups) else f"not run: {', '.join(missing)}"
     updates = min(row.updates for rows in groups.values() for row in rows)
@@ -175,9 +179,9 @@ def _lacking(groups: dict[str, list[VarianceRow]]) -> str:
     return f"a quick look: {updates:,} updates, of {whole:,} at the least" if updates < whole else ""
 
 
-def _describe(own: Numbers) -> str:
-    ordered = sorted(own, key=lambda measure: -own[measure])
-    return ", ".join(f"{label(measure)} {own[measure]:.2g}" for measure in ordered)
+def _describe(numbers: Numbers) -> str:
+    ordered = sorted(numbers, key=lambda measure: -numbers[measure])
+    return ", ".join(f"{label(measure)} {numbers[measure]:.2g}" for measure in ordered)
 
 
 def _far_text() -> str:

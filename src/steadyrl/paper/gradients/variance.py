@@ -222,8 +222,8 @@ def variability_gradients(
     for r in range(runs):
         pairs = states[r][mask[r]].astype(np.int64) * n_actions + actions[r][mask[r]]
         places = np.repeat(batch, lengths[r]) * (n_states * n_actions) + pairs
-        own = weights[r].reshape(states[r].shape)[mask[r]]
-        counts[r] = np.bincount(places, own, minlength=counts[r].size).reshape(counts[r].shape)
+        step_weights = weights[r].reshape(states[r].shape)[mask[r]]
+        counts[r] = np.bincount(places, step_weights, minlength=counts[r].size).reshape(counts[r].shape)
     return (counts - counts.sum(axis=-1, keepdims=True) * policies[:, None]) / n
 
 

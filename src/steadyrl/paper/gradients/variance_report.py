@@ -192,9 +192,9 @@ def _rows(rows: Sequence[VarianceRow]) -> Iterator[list[str]]:
             line = line_of(rows, measure, estimator)
             if line is None:
                 continue
-            own = [cell for cell in rows if (cell.measure, cell.estimator) == (measure, estimator)]
+            cells = [cell for cell in rows if (cell.measure, cell.estimator) == (measure, estimator)]
             others = [
-                _mean_and_error(np.array([getattr(cell, name) for cell in own], dtype=np.float64))[0]
+                _mean_and_error(np.array([getattr(cell, name) for cell in cells], dtype=np.float64))[0]
                 for name in COLUMNS[3:]
             ]
             columns = np.stack([line.mean, line.error, line.lam**2 * line.mean, *others], axis=1)

@@ -142,8 +142,8 @@ def differences(results: StudyResults) -> str:
     for measure, authors in CURVES.items():
         cell = find(results, PAPER, measure=measure)
         seeds = 0 if cell is None else len(ended_runs(cell))
-        own = _numbers(results, cell, authors) if cell is not None and seeds else [NOT_RUN] * len(heads)
-        pairs = [f"{theirs} / {ours}" for theirs, ours in zip(_authors_numbers(authors), own, strict=True)]
+        our_numbers = _numbers(results, cell, authors) if cell is not None and seeds else [NOT_RUN] * len(heads)
+        pairs = [f"{theirs} / {ours}" for theirs, ours in zip(_authors_numbers(authors), our_numbers, strict=True)]
         lines.append(f"| {label(measure)} | {seeds} | {' | '.join(pairs)} |")
     return "\n".join(lines) + "\n"
 
@@ -178,7 +178,7 @@ def _numbers(results: StudyResults, cell: Cell, authors: AuthorsCurve) -> list[s
     return [*finals, *map(episodes_text, times)]
 
 
-def _against(own: Mapping[int, float], theirs: float, digits: int) -> str:
+def _against(our_numbers: Mapping[int, float], theirs: float, digits: int) -> str:
     """Ours, and by how much it is more than theirs."""
-    difference = sum(own.values()) / len(own) - theirs
-    return f"{with_interval(own, digits)} ({difference:+.{digits}f})"
+    difference = sum(our_numbers.values()) / len(our_numbers) - theirs
+    return f"{with_interval(our_numbers, digits)} ({difference:+.{digits}f})"

@@ -68,9 +68,9 @@ def best_of(rates_of: Rates) -> BestSetting:
     A lambda in the middle of a window is thereby preferred to one at its edge.
     """
     settings = sorted({setting for setting, _ in rates_of})
-    own = {setting: [rates_of[setting, noise] for noise in NOISES] for setting in settings}
-    good = {setting: sum(rate >= LONG_WAY for rate in own[setting]) for setting in settings}
-    average = {setting: sum(own[setting]) / len(NOISES) for setting in settings}
+    rates = {setting: [rates_of[setting, noise] for noise in NOISES] for setting in settings}
+    good = {setting: sum(rate >= LONG_WAY for rate in rates[setting]) for setting in settings}
+    average = {setting: sum(rates[setting]) / len(NOISES) for setting in settings}
 
     def around(setting: Setting) -> float:
         alike = [one for one in settings if one[1] == setting[1]]

@@ -56,12 +56,11 @@ def cost(results: StudyResults) -> Question:
         }
         if not arrived:
             return "none of these cells takes the long way"
-        own = {name: mean(scores(results, cell, "return")) for name, cell in arrived.items()}
-        dearest = min(own, key=lambda name: own[name] - base[ways[name][1]])
+        returns = {name: mean(scores(results, cell, "return")) for name, cell in arrived.items()}
+        dearest = min(returns, key=lambda name: returns[name] - base[ways[name][1]])
         good = sum(cheap(estimator, name).holds is True for name in arrived)
-        return (
-            f"{good} of {len(arrived)} cells that take the long way; the dearest, {dearest}, returns {own[dearest]:.1f}"
-        )
+        costs = f"the dearest, {dearest}, returns {returns[dearest]:.1f}"
+        return f"{good} of {len(arrived)} cells that take the long way; {costs}"
 
     neutral_return = f"the risk-neutral return ({', '.join(sorted({f'{x:.1f}' for x in base.values()}))})"
     return Question(

@@ -64,8 +64,8 @@ def pendulum(results: StudyResults) -> list[Question]:
         return every(sooner(waits(cell(e, other)), waits(cell(e, measure))) for other in others)
 
     def quick_return(e: str, measure: str) -> Answer:
-        own = waits(cell(e, measure), HIGH_RETURN, metric)
-        return every(sooner(own, waits(cell(e, other), HIGH_RETURN, metric)) for other in STEADY)
+        episodes = waits(cell(e, measure), HIGH_RETURN, metric)
+        return every(sooner(episodes, waits(cell(e, other), HIGH_RETURN, metric)) for other in STEADY)
 
     def high(e: str, measure: str) -> Answer:
         return higher(rate(e, measure), RISK_AVERSE)

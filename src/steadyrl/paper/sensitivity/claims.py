@@ -79,9 +79,9 @@ def _third(results: StudyResults, widths: Widths) -> Question:
     others = [measure for measure in MEASURES if measure not in LAM and measure != third]
 
     def answer(estimator: str, measure: str) -> Answer:
-        own = widths(estimator, measure)
-        before = [higher(widths(estimator, lead), own) for lead in LAM]
-        return every([*before, *(higher(own, widths(estimator, other)) for other in others)])
+        pairs = widths(estimator, measure)
+        before = [higher(widths(estimator, lead), pairs) for lead in LAM]
+        return every([*before, *(higher(pairs, widths(estimator, other)) for other in others)])
 
     claim = (
         f"Sensitivity: {label(third)} comes next in lambda (fewer values of the grid suit it than "
