@@ -1,4 +1,4 @@
-"""Every annotated function is checked against the shapes it declares, and no test leaves a process.
+"""Every function of a module that declares shapes is checked against them, and no test leaves a process.
 
 A training that goes on until something is learned is not checked (`long_training`): what it calls is what the tests of
 its parts call, thousands of times more often.
@@ -15,8 +15,9 @@ from hypothesis import Phase, settings
 
 import tests.typecheck  # noqa: F401  the hook below looks it up by name
 from tests.helpers.children import children
+from tests.helpers.shapes import modules_with_shapes
 
-hook = jaxtyping.install_import_hook("steadyrl", "tests.typecheck.check")
+hook = jaxtyping.install_import_hook(modules_with_shapes(), "tests.typecheck.check")
 
 # A failing example is reported as found; `--hypothesis-profile shrink` looks for the simplest one.
 quick = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]

@@ -22,11 +22,18 @@ FINE = {"rate": 1.0, "after": 0.25, "timeout": 0.0, "short": 0.0, "return": -13.
 
 @cache
 def configs(name, seeds, quick, estimators):
+    """Every run's config, and its settings as results have them; nobody changes them."""
     ones = study_from(preset(name), name, seeds=1, quick=quick, estimators=estimators).configs
-    return [config.replace(seed=seed) for config in ones for seed in range(seeds)]
+    runs = [config.replace(seed=seed) for config in ones for seed in range(seeds)]
+    return [(config, settings_of(config)) for config in runs]
 
 
-def run_of(config, number, status="finished", **numbers):
+def settings_of(config):
+    settings = {**config.to_dict(), "env_options.noise": config.env_options.get("noise")}
+    return settings | ({"measure": RISK_NEUTRAL} if config.lam == 0 else {})
+
+
+def run_of(config, number, status="finished", settings=None, **numbers):
     """A run that learns its rate all at once; `wobble` swings it to and fro in the second half."""
     metrics = {**FINE, **numbers}
     update = np.arange(1, ROWS + 1) * (config.updates / ROWS)
@@ -35,10 +42,7 @@ def run_of(config, number, status="finished", **numbers):
     columns = {"update": update, "episodes": config.n * update, "steps": 12 * config.n * update, "risk_averse": rate}
     labels = {"path.timeout": "timeout", "path.short": "short", "return": "return", "length": "length"}
     columns |= {name: np.full(ROWS, metrics[key]) for name, key in labels.items()}
-    settings = {**config.to_dict(), "env_options.noise": config.env_options.get("noise")}
-    if config.lam == 0:
-        settings["measure"] = RISK_NEUTRAL
-    return RunResult(str(number), Path("nowhere"), status, config, settings, columns)
+    return RunResult(str(number), Path("nowhere"), status, config, settings or settings_of(config), columns)
 
 
 def study(name, changes=(), *, seeds=10, quick=False, estimators=None, folder="nowhere/study", keep=None):
@@ -47,16 +51,15 @@ def study(name, changes=(), *, seeds=10, quick=False, estimators=None, folder="n
     The other reading of the paper's estimator is spoken of by its name, "paper, return".
     """
     runs = []
-    for config in configs(name, seeds, quick, estimators):
-        fields = {**config.to_dict(), "noise": config.env_options.get("noise")}
-        fields["measure"] = RISK_NEUTRAL if config.lam == 0 else config.measure
-        fields["estimator"] = BY_RETURN if fields.get("mean_part") == "return" else config.estimator
+    for config, settings in configs(name, seeds, quick, estimators):
+        estimator = BY_RETURN if settings.get("mean_part") == "return" else config.estimator
+        fields = {**settings, "noise": settings["env_options.noise"], "estimator": estimator}
         numbers = {}
-        for which, own in changes:
+        for which, changed in changes:
             if all(fields[key] in (value if isinstance(value, tuple) else (value,)) for key, value in which.items()):
-                numbers |= own
+                numbers |= changed
         if keep is None or keep(config):
-            runs.append(run_of(config, len(runs), **numbers))
+            runs.append(run_of(config, len(runs), settings=settings, **numbers))
     return StudyResults(Path(folder), name, tuple(runs), varied=VARIED, axes=VARIED)
 
 
