@@ -58,3 +58,20 @@ def test_the_small_car_drives_as_gymnasiums_with_each_action_held_and_every_eigh
         assert reward == sum(step[1] for step in steps)
     small.close()
     plain.close()
+
+
+def test_the_risky_cartpole_pays_1_a_step_on_the_left_and_noise_on_the_right():
+    loaded("risky_cartpole", (EXAMPLES / "risky_cartpole.py").read_text(encoding="utf-8"))
+    env = gym.make("RiskyCartPole-v0")
+    paid = {True: [], False: []}
+    for seed in range(20):
+        observation, _ = env.reset(seed=seed)
+        for _ in range(101):
+            observation, reward, terminated, truncated, _ = env.step(int(observation[2] + observation[3] > 0))
+            paid[bool(observation[0] > 0.05)].append(reward)
+            if terminated or truncated:
+                break
+        else:
+            pytest.fail("an episode has more than 100 steps")
+    assert set(paid[False]) == {1.0}
+    assert np.std(paid[True]) == pytest.approx(5.0, rel=0.2)
