@@ -70,6 +70,10 @@ def theirs(task, seed, callback=None):
     return model.num_timesteps, Sb3Player(model)
 
 
+def averse(**options):
+    return RiskAverse("gini_deviation", **options)
+
+
 def ours(task, seed, **penalty):
     """Train our PPO; steps, and a policy."""
     make, budget, _, _, options = TASKS[task]
@@ -88,11 +92,13 @@ def ours(task, seed, **penalty):
 
 WHO = {
     "SB3 as it is": theirs,
-    "SB3 with the line": lambda task, seed: theirs(task, seed, RiskAverse("gini_deviation", lam=1.0)),
-    "SB3 with the line, by default": lambda task, seed: theirs(task, seed, RiskAverse("gini_deviation")),
-    "ours with lam = 0": lambda task, seed: ours(task, seed, lam=0.0),
-    "ours with lam = 1": lambda task, seed: ours(task, seed, lam=1.0),
-    "ours by default": ours,
+    "SB3, lam = 1": lambda task, seed: theirs(task, seed, averse(lam=1.0)),
+    "SB3, by default": lambda task, seed: theirs(task, seed, averse()),
+    "SB3, lam = 1, critic": lambda task, seed: theirs(task, seed, averse(lam=1.0, critic_lambda=0.95)),
+    "SB3, by default, critic": lambda task, seed: theirs(task, seed, averse(critic_lambda=0.95)),
+    "ours, lam = 0": lambda task, seed: ours(task, seed, lam=0.0),
+    "ours, lam = 1": lambda task, seed: ours(task, seed, lam=1.0),
+    "ours, by default": ours,
 }
 
 

@@ -7,6 +7,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
+from steadyrl.integrations import RolloutPenalty
 from steadyrl.integrations.sb3 import RiskAverse
 from tests.integrations.scripted import ENVS, GAMMA, STEPS, Scripted, by_hand, script
 
@@ -18,6 +19,7 @@ class Keep(BaseCallback):
         super().__init__()
         self.advantages = []
         self.rewards = []
+        self.values = []
         self.scales = []
         self.logged = []
 
@@ -26,6 +28,7 @@ class Keep(BaseCallback):
 
     def _on_rollout_end(self):
         self.advantages.append(self.model.rollout_buffer.advantages.copy())
+        self.values.append(self.model.rollout_buffer.values.copy())
         self.rewards.append(self.model.rollout_buffer.rewards.copy())
         normalize = self.model.get_vec_normalize_env()
         self.scales.append(1.0 if normalize is None else np.sqrt(normalize.ret_rms.var + 1e-8))
@@ -80,6 +83,30 @@ def test_advantages_are_those_of_sb3_less_lam_times_the_coefficient_of_their_epi
     assert logged["steady/variability"] > 0
 
 
+@pytest.mark.parametrize("normalized", [False, True], ids=["plain", "VecNormalize"])
+@pytest.mark.parametrize("name", ALL)
+def test_with_its_critic_they_are_those_of_sb3_less_the_shares_that_the_models_values_give(name, normalized):
+    cls, options = algorithm(name)
+    before, after = Keep(), Keep()
+    make(cls, envs(normalized), **options).learn(
+        2 * STEPS * ENVS, callback=[before, RiskAverse("gini_deviation", lam=0.7, critic_lambda=0.95), after]
+    )
+    penalty = RolloutPenalty("gini_deviation", lam=0.7, gamma=GAMMA)
+    paid = np.array([[r for k in range(20) for r in script(env, k)][: 2 * STEPS] for env in range(ENVS)]).T
+    lasts = [np.cumsum([len(script(env, k)) for k in range(20)]) - 1 for env in range(ENVS)]
+    for rollout in range(2):
+        for t in range(rollout * STEPS, (rollout + 1) * STEPS):
+            penalty.add(paid[t], np.array([t in last for last in lasts]))
+        scale = before.scales[rollout]
+        expected = before.advantages[rollout] - penalty.take(before.values[rollout] * scale) / scale
+        np.testing.assert_allclose(after.advantages[rollout], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_decay_that_is_none_is_refused():
+    with pytest.raises(ValueError, match=r"critic_lambda = 2: must be from 0 to 1, or None for no critic"):
+        RiskAverse(critic_lambda=2)
+
+
 def test_the_risk_of_a_cost_that_the_environment_tells():
     before, after = Keep(), Keep()
     callback = RiskAverse("mean", lam=0.5, of="cost")
@@ -124,7 +151,11 @@ def test_a_callback_that_comes_in_later_leaves_out_the_episodes_under_way():
     model = make(A2C, envs())
     model.learn(STEPS * ENVS)
     recorders = Keep(), Keep()
-    model.learn(STEPS * ENVS, callback=[recorders[0], RiskAverse(lam=1.0), recorders[1]], reset_num_timesteps=False)
+    model.learn(
+        STEPS * ENVS,
+        callback=[recorders[0], RiskAverse(lam=1.0), recorders[1]],
+        reset_num_timesteps=False,
+    )
     untouched = recorders[0].advantages[0][0] == recorders[1].advantages[0][0]
     assert untouched.tolist() == [False, True, True]  # after 8 steps: 3 + 5, 5 + 2 + 1 of 4, 2 + 4 + 2 of 3
 

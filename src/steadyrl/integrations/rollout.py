@@ -27,6 +27,7 @@ from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
 from steadyrl.algorithms.ramp import Ramp
 from steadyrl.ground.option import check, options_of, unknown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
+from steadyrl.integrations import rollout_critic
 from steadyrl.integrations.episode_number import Infos, Of, episode_number
 
 FEWEST: Final = 4
@@ -109,6 +110,8 @@ class RolloutPenalty:
         """Number and length of each episode that ended in this rollout."""
         self._steps: list[Int[IntArray, " envs"]] = []
         """For each step of this rollout: the place in `_ended` of the episodes that end there, or OPEN, or UNKNOWN."""
+        self._beginnings: list[tuple[Float[Array, " envs"], Float[Array, " envs"]]] = []
+        """For each step of this rollout: return and gamma^t of the episodes before it."""
         self._so_far = np.empty(0)
         self._discount = np.empty(0)
         self._lengths = np.empty(0, np.int64)
@@ -156,6 +159,7 @@ class RolloutPenalty:
                 f"rewards and ends have the shapes {reward.shape} and {over.shape}: must both be {self._known.shape}, "
                 "one for each environment"
             )
+        self._beginnings.append((self._so_far.copy(), self._discount.copy()))
         self._so_far += self._discount * reward
         self._discount *= self.gamma
         self._lengths += 1
@@ -172,16 +176,22 @@ class RolloutPenalty:
     def forget(self) -> None:
         """Drop the steps of a rollout that came to nothing. The returns of its episodes stay known."""
         self._past.extend(value for value, _ in self._ended)
-        self._ended, self._steps = [], []
+        self._ended, self._steps, self._beginnings = [], [], []
 
-    def take(self) -> Float[Array, "T envs"]:
+    def take(self, values: npt.ArrayLike | None = None, critic_lambda: float = 0.95) -> Float[Array, "T envs"]:
         """lam (c_i - b) of each step since the last call, 0 for those of unfinished episodes; b is the mean of c.
 
         To be subtracted from the advantages, before they are normalised.
+
+        Args:
+            values: V(s) of each step, (T, envs), in the unit of the rewards that were added. With them the penalty has
+                a critic and advantages of its own (`rollout_critic`), which are far less noisy.
+            critic_lambda: Decay of these advantages; at 1 they are unbiased whatever the values say.
         """
         if not self._steps:
             raise ValueError("take() before any step: add() each step of the rollout first")
         owners = self._owners()
+        so_far, discounts = (np.stack(rows) for rows in zip(*self._beginnings, strict=True))
         self._warn_if_too_long(len(self._steps))
         returns = np.array([value for value, _ in self._ended])
         self.forget()
@@ -198,6 +208,9 @@ class RolloutPenalty:
             finished = owners >= 0
             penalties[finished] = lam * (c - c.mean())[-returns.size :][owners[finished]]
             self.logged["penalised"] = float(finished.mean())
+            if values is not None:
+                promised = so_far + discounts * np.asarray(values, dtype=np.float64)
+                penalties = rollout_critic.shares(penalties, owners, promised, critic_lambda)
         return penalties
 
     def _keep(self, reward: Float[Array, " envs"], infos: Infos | None) -> None:

@@ -39,11 +39,19 @@ class RiskAverse(BaseCallback):
         *,
         gamma: float | None = None,
         episodes: int = 50,
+        critic_lambda: float | None = None,
         verbose: int = 0,
         **options: Any,
     ) -> None:
-        """As `RolloutPenalty`: `lam` or `steadiness`, `of` and the rest; `gamma` is the model's unless it is given."""
+        """As `RolloutPenalty`: `lam` or `steadiness`, `of` and the rest; `gamma` is the model's unless it is given.
+
+        With `critic_lambda`, such as 0.95, the penalty has advantages of its own with this decay, by a critic made of
+        the model's values (`rollout_critic`); without, every step of an episode has lam (c_i - b).
+        """
         super().__init__(verbose)
+        if critic_lambda is not None and not 0.0 <= critic_lambda <= 1.0:
+            raise ValueError(f"critic_lambda = {critic_lambda!r}: must be from 0 to 1, or None for no critic")
+        self._critic_lambda = critic_lambda
         self._gamma = gamma
         self._options = {"measure": measure, "episodes": episodes, **options}
         self._scaling: VecNormalize | None = None
@@ -77,11 +85,14 @@ class RiskAverse(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
-        penalties = self.penalty.take()
+        buffer = cast(OnPolicyAlgorithm, self.model).rollout_buffer
+        if self._critic_lambda is None:
+            penalties = self.penalty.take()
+        else:
+            penalties = self.penalty.take(buffer.values * self._scale(), self._critic_lambda)
         for name, value in self.penalty.logged.items():
             self.logger.record(f"steady/{name}", value)
         if self.penalty.active:
-            buffer = cast(OnPolicyAlgorithm, self.model).rollout_buffer
             buffer.advantages -= (penalties / self._scale()).astype(np.float32)
 
     def _scale(self) -> float:
