@@ -4,7 +4,8 @@ A window is where a measure succeeds: one strip for each measure and estimator.
 """
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ from steadyrl.studies.statistics import standard_error
 SUCCESS: Final = 0.95
 """The mean final risk-averse rate from which a cell counts."""
 SHADES: Final = "cividis"
+TICKS: Final = 16
+"""Numbers that an axis has room for."""
 
 
 def sensitivity_figure(study: StudyResults, arrangement: Arrangement, scale: str) -> Figure | None:
@@ -142,7 +145,8 @@ def windows_figure(study: StudyResults, plan: Arrangement, scale: str) -> Figure
     axes.set_xscale("log")
     axes.autoscale_view()
     units = sorted({float(f"{x / bases[line]:.3g}") for line in lines for row in rows for x in shares[line, row]})
-    axes.set_xticks(units, [f"{x:g}" for x in units], fontsize=8)
+    shown = _legible(units)
+    axes.set_xticks(shown, [f"{x:g}" for x in shown], fontsize=8)
     axes.set_xticks([], minor=True)
     axes.set_ylim(max(ticks) + 0.5, -0.2)
     axes.set_yticks(list(ticks), list(ticks.values()), fontsize=8)
@@ -175,3 +179,11 @@ def _name(study: StudyResults, plan: Arrangement, line: str) -> str:
 
 def _row_name(row: Mapping[str, Any], rows: int) -> str:
     return "" if rows == 1 else ", " + ", ".join(_style.level_label(name, value) for name, value in row.items())
+
+
+def _legible(units: Sequence[float]) -> list[float]:
+    """The values themselves if there is room for them; else powers of 2 across them."""
+    if len(units) <= TICKS:
+        return list(units)
+    low, high = (round(math.log2(end)) for end in (min(units), max(units)))
+    return [2.0**k for k in range(low, high + 1)]
