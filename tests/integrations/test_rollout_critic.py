@@ -75,7 +75,7 @@ def test_shares_are_the_decayed_differences_of_the_prediction_up_to_the_penalty_
 
 
 def test_at_a_decay_of_1_a_share_is_the_penalty_less_what_other_episodes_predict():
-    """So its expected gradient is the plain penalty's: b is not changed by the episode that it is taken from."""
+    """So no episode's own penalty is in the prediction that is subtracted from it."""
     rewards, ends, values = rollout()
     plain = taken(rewards, ends)
     owners = np.cumsum(ends, axis=0) - ends + 5 * np.arange(3)
@@ -85,6 +85,13 @@ def test_at_a_decay_of_1_a_share_is_the_penalty_less_what_other_episodes_predict
     after = rollout_critic.predictions(changed, owners, inputs)
     np.testing.assert_array_equal(after[owners == 4], before[owners == 4])
     assert (after[owners % 2 == 1] != before[owners % 2 == 1]).all()
+
+
+@pytest.mark.parametrize("shape", [(STEPS, 1), (STEPS,), (STEPS + 1, 3)])
+def test_values_of_another_shape_are_refused(shape):
+    rewards, ends, _ = rollout()
+    with pytest.raises(ValueError, match=r"values have the shape .*: must be \(20, 3\), one for each step"):
+        taken(rewards, ends, np.zeros(shape))
 
 
 def test_steps_of_unfinished_episodes_have_none():

@@ -186,12 +186,13 @@ class RolloutPenalty:
         Args:
             values: V(s) of each step, (T, envs), in the unit of the rewards that were added. With them the penalty has
                 a critic and advantages of its own (`rollout_critic`), which are far less noisy.
-            critic_lambda: Decay of these advantages; at 1 they are unbiased whatever the values say.
+            critic_lambda: Decay of these advantages; at 1 their expectation is the plain penalty's, whatever the values
+                say, but for what an episode itself does to the fit, which vanishes with their number.
         """
         if not self._steps:
             raise ValueError("take() before any step: add() each step of the rollout first")
         owners = self._owners()
-        so_far, discounts = (np.stack(rows) for rows in zip(*self._beginnings, strict=True))
+        promised = None if values is None else self._promised(np.asarray(values, dtype=np.float64))
         self._warn_if_too_long(len(self._steps))
         returns = np.array([value for value, _ in self._ended])
         self.forget()
@@ -208,10 +209,16 @@ class RolloutPenalty:
             finished = owners >= 0
             penalties[finished] = lam * (c - c.mean())[-returns.size :][owners[finished]]
             self.logged["penalised"] = float(finished.mean())
-            if values is not None:
-                promised = so_far + discounts * np.asarray(values, dtype=np.float64)
+            if promised is not None:
                 penalties = rollout_critic.shares(penalties, owners, promised, critic_lambda)
         return penalties
+
+    def _promised(self, values: Float[Array, "..."]) -> Float[Array, "T envs"]:
+        """The return that each step promises: what was paid before it, and its value."""
+        so_far, discounts = (np.stack(rows) for rows in zip(*self._beginnings, strict=True))
+        if values.shape != so_far.shape:
+            raise ValueError(f"values have the shape {values.shape}: must be {so_far.shape}, one for each step")
+        return so_far + discounts * values
 
     def _keep(self, reward: Float[Array, " envs"], infos: Infos | None) -> None:
         """What the number of an episode will be made of."""

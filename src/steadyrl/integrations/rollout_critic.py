@@ -5,8 +5,9 @@ predicts the penalty p_i of the step's episode. The step's own share is the sum 
 follow, each decayed by its distance, where p_i itself stands after the last step. At a decay of 1 that is p_i - b_t;
 below 1 a step answers for what changed soon after it, as in generalised advantages, with far less noise and some bias.
 
-Each half of the episodes has the line that was fitted to the other half: b depends on no action of the episode that it
-is taken from, so that at a decay of 1 the expected gradient is the same as without b, whatever V says.
+Each half of the episodes has the line that was fitted to the other half, so that no episode's penalty is in the fit of
+its own b. At a decay of 1 the expected gradient is then the same as without b, whatever V says, up to what one episode
+does to the unit of x and to the coefficients of the others: of the order of one over their number.
 """
 
 from typing import Final
