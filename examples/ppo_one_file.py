@@ -94,7 +94,7 @@ def train(options):
         with torch.no_grad():
             advantages = gae(rewards, values, ends, agent(observation)[1], options.gamma, options.gae)
         targets = advantages + values
-        advantages = advantages - tensor(penalty.take())  # steady
+        advantages = advantages - tensor(penalty.take(observations, observation))  # steady
         improve(agent, optimiser, options, observations, actions, log_probs, advantages, targets)
         lines.append({"reward": rewards.mean().item(), **penalty.logged})  # steady
     return agent, lines

@@ -1,109 +1,145 @@
-"""The penalty's own advantages in a rollout, against loops over its episodes."""
+"""The penalty's own critic and advantages in rollouts, against loops over episodes."""
 
 import numpy as np
 import pytest
 
-from steadyrl.integrations import RolloutPenalty, rollout_critic
+from steadyrl.integrations import RolloutPenalty
+from steadyrl.integrations.rollout_critic import RolloutCritic, shares
 
 GAMMA = 0.9
 LENGTHS = ((3, 5, 2, 4, 6), (5, 2, 6, 3, 4), (4, 4, 4, 4, 4))
 STEPS = sum(LENGTHS[0])
+LAM = 0.5
 
 
 def rollout(seed=0):
-    """Rewards, ends and values of three environments, 15 episodes, all of which end with the rollout."""
+    """Rewards, ends and observations of three environments, 15 episodes, all of which end with the rollout."""
     rng = np.random.default_rng(seed)
     ends = np.zeros((STEPS, 3), dtype=bool)
     for env, lengths in enumerate(LENGTHS):
         ends[np.cumsum(lengths) - 1, env] = True
-    return rng.normal(1.0, 3.0, (STEPS, 3)), ends, rng.normal(0.0, 5.0, (STEPS, 3))
+    return rng.normal(1.0, 3.0, (STEPS, 3)), ends, rng.normal(0.0, 5.0, (STEPS + 1, 3, 2))
 
 
-def taken(rewards, ends, values=None, **options):
-    penalty = RolloutPenalty("gini_deviation", lam=0.5, gamma=GAMMA)
+def begun():
+    return RolloutPenalty("gini_deviation", lam=LAM, gamma=GAMMA)
+
+
+def taken(penalty, rewards, ends, observations=None, **options):
     for reward, end in zip(rewards, ends, strict=True):
         penalty.add(reward, end)
-    return penalty.take(values, **options)
+    return penalty.take() if observations is None else penalty.take(observations[:-1], observations[-1], **options)
 
 
-def episodes(rewards, ends, values):
-    """For each episode, in the order in which they end: environment, steps, and the promised return of each step."""
-    found = []
-    for env in range(ends.shape[1]):
-        first = 0
-        for last in np.flatnonzero(ends[:, env]):
-            steps = np.arange(first, last + 1)
-            discounts = GAMMA ** np.arange(len(steps))
-            paid = discounts * rewards[steps, env]
-            promised = np.concatenate([[0.0], np.cumsum(paid)[:-1]]) + discounts * values[steps, env]
-            found.append((last, env, steps, promised))
-            first = last + 1
-    return [(env, steps, promised) for _, env, steps, promised in sorted(found, key=lambda one: one[:2])]
+def histories(rewards, ends):
+    """Return and length before each step, and after the last one."""
+    found = np.zeros((STEPS + 1, 3, 2))
+    for t in range(STEPS):
+        for env in range(3):
+            so_far, length = found[t, env]
+            found[t + 1, env] = 0.0 if ends[t, env] else (so_far + GAMMA**length * rewards[t, env], length + 1)
+    return found
 
 
-def lines(penalties, own_episodes):
-    """b of each step of each episode, fitted by hand to the episodes of the other half."""
-    everything = np.concatenate([promised for *_, promised in own_episodes])
-
-    def inputs(promised):
-        x = np.clip((promised - everything.mean()) / everything.std(), -3.0, 3.0)
-        return np.stack([np.ones_like(x), x, np.maximum(x, 0.0)], axis=1)
-
-    predicted = []
-    for number, (*_, promised) in enumerate(own_episodes):
-        others = [one for k, one in enumerate(own_episodes) if k % 2 != number % 2]
-        rows = np.concatenate([inputs(other) for *_, other in others])
-        targets = np.concatenate([penalties[steps, env] for env, steps, _ in others])
-        ridge = np.sqrt(0.05 * len(rows)) * np.eye(3)
-        weights = np.linalg.lstsq(np.concatenate([rows, ridge]), np.concatenate([targets, np.zeros(3)]), rcond=None)[0]
-        predicted.append(inputs(promised) @ weights)
-    return predicted
+def by_loops(b, c, ends, decay):
+    """The sum over k of decay^k (b_{t+k+1} - b_t+k) up to the end of the episode, or of the rollout."""
+    expected = np.zeros_like(c)
+    for env in range(c.shape[1]):
+        for t in range(len(c)):
+            weight = 1.0
+            for k in range(t, len(c)):
+                after = c[k, env] if ends[k, env] else b[k + 1, env]
+                expected[t, env] += weight * (after - b[k, env])
+                weight *= decay
+                if ends[k, env]:
+                    break
+    return expected
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.6, 0.95, 1.0])
-def test_shares_are_the_decayed_differences_of_the_prediction_up_to_the_penalty_itself(decay):
-    rewards, ends, values = rollout()
-    plain = taken(rewards, ends)
-    expected = np.zeros_like(plain)
-    own_episodes = episodes(rewards, ends, values)
-    for (env, steps, _), b in zip(own_episodes, lines(plain, own_episodes), strict=True):
-        path = np.append(b, plain[steps[0], env])
-        for k, step in enumerate(steps):
-            differences = np.diff(path[k:])
-            expected[step, env] = differences @ decay ** np.arange(len(differences))
-    np.testing.assert_allclose(taken(rewards, ends, values, critic_lambda=decay), expected, atol=1e-10)
+def test_shares_are_the_decayed_differences_of_the_prediction_up_to_the_coefficient_itself(decay):
+    _, ends, observations = rollout()
+    ends[-1, 1] = False  # one episode goes on beyond the rollout
+    b, c = observations[..., 0], observations[1:, :, 1]
+    after = np.where(ends, c, b[1:])
+    np.testing.assert_allclose(shares(b[:-1], after, ends, decay), by_loops(b, c, ends, decay), atol=1e-12)
 
 
-def test_at_a_decay_of_1_a_share_is_the_penalty_less_what_other_episodes_predict():
-    """So no episode's own penalty is in the prediction that is subtracted from it."""
-    rewards, ends, values = rollout()
-    plain = taken(rewards, ends)
-    owners = np.cumsum(ends, axis=0) - ends + 5 * np.arange(3)
-    inputs = rollout_critic.terms(values, owners >= 0)
-    before = rollout_critic.predictions(plain, owners, inputs)
-    changed = plain + np.where(owners == 4, 100.0, 0.0)
-    after = rollout_critic.predictions(changed, owners, inputs)
-    np.testing.assert_array_equal(after[owners == 4], before[owners == 4])
-    assert (after[owners % 2 == 1] != before[owners % 2 == 1]).all()
+def test_the_first_rollout_has_the_plain_penalty_at_a_decay_of_1():
+    """The critic says 0 before it has seen anything."""
+    rewards, ends, observations = rollout()
+    plain = taken(begun(), rewards, ends)
+    np.testing.assert_allclose(taken(begun(), rewards, ends, observations, critic_lambda=1.0), plain, atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [(STEPS, 1), (STEPS,), (STEPS + 1, 3)])
-def test_values_of_another_shape_are_refused(shape):
-    rewards, ends, _ = rollout()
-    with pytest.raises(ValueError, match=r"values have the shape .*: must be \(20, 3\), one for each step"):
-        taken(rewards, ends, np.zeros(shape))
-
-
-def test_steps_of_unfinished_episodes_have_none():
-    rewards, ends, values = rollout()
+@pytest.mark.parametrize("decay", [0.6, 1.0])
+def test_the_second_has_what_a_critic_says_that_learned_from_the_first(decay):
+    penalty, plain, critic = begun(), begun(), RolloutCritic(4)
+    rewards, ends, observations = rollout()
+    taken(penalty, rewards, ends, observations)
+    rows = np.concatenate([observations, histories(rewards, ends)], axis=-1)
+    critic.learn(rows[:-1].reshape(-1, 4), taken(plain, rewards, ends).ravel() / LAM)
+    rewards, ends, observations = rollout(1)
     ends[-1, 1] = False
-    shares = taken(rewards, ends, values)
-    assert (shares[-4:, 1] == 0).all()
-    assert (shares[:-4] != 0).all()
+    c = taken(plain, rewards, ends) / LAM
+    b = critic.predict(np.concatenate([observations, histories(rewards, ends)], axis=-1))
+    assert b.std() > 0.1 * c.std()
+    expected = LAM * by_loops(b, c, ends, decay)
+    np.testing.assert_allclose(taken(penalty, rewards, ends, observations, critic_lambda=decay), expected, rtol=1e-6)
+    assert (expected[-4:, 1] != 0).all()  # steps of the unfinished episode
+    assert penalty.logged["penalised"] == 1.0
 
 
-def test_it_is_less_noisy_where_values_know_the_return():
-    """Five episodes of 20 steps in each environment; nothing is to be expected of the future, which the values say."""
-    rewards = np.random.default_rng(1).normal(0.0, 1.0, (100, 40))
+def test_at_a_decay_of_1_what_is_subtracted_knows_nothing_of_what_comes_after():
+    """So the expected gradient is the plain penalty's: b of a step is the same whatever the rollout does later."""
+    rewards, ends, observations = rollout(1)
+    subtracted = []
+    for later in (0.0, 10.0):
+        penalty, plain = begun(), begun()
+        for one in (penalty, plain):
+            taken(one, *rollout()[:2], *([rollout()[2]] if one is penalty else []))
+        changed = rewards.copy()
+        changed[10:] += later
+        with_critic = taken(penalty, changed, ends, observations, critic_lambda=1.0)
+        subtracted.append(taken(plain, changed, ends) - with_critic)
+    np.testing.assert_allclose(subtracted[0][:11], subtracted[1][:11], atol=1e-6)
+    assert np.abs(subtracted[0][11:] - subtracted[1][11:]).max() > 1e-3
+
+
+def test_an_episode_whose_beginning_is_not_known_has_no_penalty_and_teaches_nothing():
+    rewards, ends, observations = rollout()
+    penalty = begun()
+    penalty.begin([True, False, True])
+    found = taken(penalty, rewards, ends, observations)
+    assert (found[:5, 1] == 0).all()
+    assert (found[5:, 1] != 0).all()
+    ends[:, 1] = False  # it does not end in the rollout either
+    penalty = begun()
+    penalty.begin([True, False, True])
+    found = taken(penalty, rewards, ends, observations)
+    assert (found[:, 1] == 0).all()
+    assert (found[:, 0] != 0).all()
+
+
+def test_it_is_far_less_noisy_where_observations_tell_what_the_return_will_be():
+    """Five episodes of 20 steps in each of 40 environments; nothing but the return so far is to be known."""
+    plain, penalty = begun(), begun()
     ends = np.tile(np.arange(100)[:, None] % 20 == 19, 40)
-    assert taken(rewards, ends, np.zeros((100, 40))).std() < 0.8 * taken(rewards, ends).std()
+    deviations = []
+    for seed in range(10):
+        rewards = np.random.default_rng(seed).normal(0.0, 1.0, (100, 40))
+        noise = taken(plain, rewards, ends).std()
+        deviations.append(taken(penalty, rewards, ends, np.zeros((101, 40, 1))).std() / noise)
+    assert deviations[-1] < 0.6
+
+
+@pytest.mark.parametrize(
+    ("shape", "last"), [((STEPS, 1, 2), (3, 2)), ((STEPS + 1, 3, 2), (3, 2)), ((STEPS, 3, 2), (3,))]
+)
+def test_observations_of_another_shape_are_refused(shape, last):
+    penalty = begun()
+    rewards, ends, _ = rollout()
+    for reward, end in zip(rewards, ends, strict=True):
+        penalty.add(reward, end)
+    with pytest.raises(ValueError, match=r"observations and last_observations have the shapes .*: must be \(20, 3\)"):
+        penalty.take(np.zeros(shape), np.zeros(last))

@@ -19,7 +19,7 @@ class Keep(BaseCallback):
         super().__init__()
         self.advantages = []
         self.rewards = []
-        self.values = []
+        self.observations = []
         self.scales = []
         self.logged = []
 
@@ -28,7 +28,8 @@ class Keep(BaseCallback):
 
     def _on_rollout_end(self):
         self.advantages.append(self.model.rollout_buffer.advantages.copy())
-        self.values.append(self.model.rollout_buffer.values.copy())
+        seen = self.model.rollout_buffer.observations.copy()
+        self.observations.append(np.concatenate([seen, self.model._last_obs[None]]))
         self.rewards.append(self.model.rollout_buffer.rewards.copy())
         normalize = self.model.get_vec_normalize_env()
         self.scales.append(1.0 if normalize is None else np.sqrt(normalize.ret_rms.var + 1e-8))
@@ -42,6 +43,11 @@ def envs(normalized=False):
 
 def make(algorithm, env, policy="MlpPolicy", **options):
     return algorithm(policy, env, n_steps=STEPS, gamma=GAMMA, seed=0, device="cpu", **options)
+
+
+def plain(*arguments, **options):
+    """The whole episode's coefficient at each of its steps."""
+    return RiskAverse(*arguments, critic_lambda=None, **options)
 
 
 def parameters(model):
@@ -71,7 +77,7 @@ def test_advantages_are_those_of_sb3_less_lam_times_the_coefficient_of_their_epi
     cls, options = algorithm(name)
     before, after = Keep(), Keep()
     model = make(cls, envs(normalized), **options)
-    model.learn(4 * STEPS * ENVS, callback=[before, RiskAverse("gini_deviation", lam=0.7), after])
+    model.learn(4 * STEPS * ENVS, callback=[before, plain("gini_deviation", lam=0.7), after])
     scales = np.array(before.scales)[:, None, None]
     expected = np.array(before.advantages) - 0.7 * by_hand(4) / scales
     np.testing.assert_allclose(np.array(after.advantages), expected, rtol=1e-5, atol=1e-5)
@@ -85,21 +91,21 @@ def test_advantages_are_those_of_sb3_less_lam_times_the_coefficient_of_their_epi
 
 @pytest.mark.parametrize("normalized", [False, True], ids=["plain", "VecNormalize"])
 @pytest.mark.parametrize("name", ALL)
-def test_with_its_critic_they_are_those_of_sb3_less_the_shares_that_the_models_values_give(name, normalized):
+def test_with_its_critic_they_are_those_of_sb3_less_the_shares_that_the_observations_give(name, normalized):
     cls, options = algorithm(name)
     before, after = Keep(), Keep()
-    make(cls, envs(normalized), **options).learn(
-        2 * STEPS * ENVS, callback=[before, RiskAverse("gini_deviation", lam=0.7, critic_lambda=0.95), after]
-    )
+    model = make(cls, envs(normalized), **options)
+    model.learn(3 * STEPS * ENVS, callback=[before, RiskAverse("gini_deviation", lam=0.7), after])
     penalty = RolloutPenalty("gini_deviation", lam=0.7, gamma=GAMMA)
-    paid = np.array([[r for k in range(20) for r in script(env, k)][: 2 * STEPS] for env in range(ENVS)]).T
+    paid = np.array([[r for k in range(20) for r in script(env, k)][: 3 * STEPS] for env in range(ENVS)]).T
     lasts = [np.cumsum([len(script(env, k)) for k in range(20)]) - 1 for env in range(ENVS)]
-    for rollout in range(2):
+    for rollout in range(3):
         for t in range(rollout * STEPS, (rollout + 1) * STEPS):
             penalty.add(paid[t], np.array([t in last for last in lasts]))
-        scale = before.scales[rollout]
-        expected = before.advantages[rollout] - penalty.take(before.values[rollout] * scale) / scale
-        np.testing.assert_allclose(after.advantages[rollout], expected, rtol=1e-4, atol=1e-5)
+        *seen, last_seen = before.observations[rollout]
+        expected = before.advantages[rollout] - penalty.take(seen, last_seen) / before.scales[rollout]
+        np.testing.assert_allclose(after.advantages[rollout], expected, rtol=1e-4, atol=1e-4)
+    assert after.logged[-1]["steady/penalised"] == 1.0
 
 
 def test_a_decay_that_is_none_is_refused():
@@ -109,7 +115,7 @@ def test_a_decay_that_is_none_is_refused():
 
 def test_the_risk_of_a_cost_that_the_environment_tells():
     before, after = Keep(), Keep()
-    callback = RiskAverse("mean", lam=0.5, of="cost")
+    callback = plain("mean", lam=0.5, of="cost")
     make(A2C, envs()).learn(STEPS * ENVS, callback=[before, callback, after])
     costs = [sum(script(env, 0)) / 2 for env in range(ENVS)]  # of the first episodes: half of what they pay
     difference = before.advantages[0][0] - after.advantages[0][0]
@@ -139,7 +145,7 @@ def test_with_lam_0_it_is_sb3_to_the_last_bit(name):
 
 
 def test_training_that_is_continued_with_the_same_callback_knows_the_episodes_under_way():
-    recorders, callback = (Keep(), Keep()), RiskAverse(lam=1.0)
+    recorders, callback = (Keep(), Keep()), plain(lam=1.0)
     model = make(A2C, envs())
     model.learn(2 * STEPS * ENVS, callback=[recorders[0], callback, recorders[1]])
     model.learn(2 * STEPS * ENVS, callback=[recorders[0], callback, recorders[1]], reset_num_timesteps=False)

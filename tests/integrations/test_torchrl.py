@@ -18,6 +18,7 @@ with warnings.catch_warnings():
     from torchrl.objectives import ClipPPOLoss, ReinforceLoss
     from torchrl.objectives.value import GAE
 
+from steadyrl.integrations import RolloutPenalty
 from steadyrl.integrations.torchrl import RiskAverse
 from tests.integrations.scripted import ENVS, GAMMA, STEPS, Scripted, by_hand, script
 
@@ -71,17 +72,37 @@ def penalties(module, rollouts):
 
 
 def test_advantages_are_those_of_gae_less_lam_times_the_coefficient_of_their_episode():
-    module = RiskAverse("gini_deviation", lam=0.7, gamma=GAMMA)
+    module = RiskAverse("gini_deviation", lam=0.7, gamma=GAMMA, critic_lambda=None)
     np.testing.assert_allclose(penalties(module, scripted_rollouts(4)), 0.7 * by_hand(4), atol=1e-5)
     assert module.logged["lam"] == 0.7
     assert module.logged["episodes"] == 9 + 8 + 9
     assert module.logged["penalised"] == np.mean(by_hand(4)[-1] != 0)
 
 
+def test_with_its_critic_they_are_those_of_gae_less_the_shares_that_the_observations_give():
+    rollouts = scripted_rollouts(3)
+    penalty = RolloutPenalty("gini_deviation", lam=0.7, gamma=GAMMA)
+    expected = []
+    for rollout in rollouts:
+        paid, ends = (rollout["next", name].squeeze(-1).numpy() for name in ("reward", "done"))
+        for t in range(STEPS):
+            penalty.add(paid[:, t], ends[:, t])
+        seen, after = (one["observation"].transpose(0, 1).numpy() for one in (rollout, rollout["next"]))
+        expected.append(penalty.take(seen, after[-1]))
+    module = RiskAverse("gini_deviation", lam=0.7, gamma=GAMMA)
+    np.testing.assert_allclose(penalties(module, rollouts), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_what_its_critic_cannot_see_is_named():
+    rollout = scripted_rollouts(1)[0]
+    with pytest.raises(ValueError, match=r"has no 'pixels': name what the critic sees, .* or give critic_lambda=None"):
+        RiskAverse(lam=1.0, gamma=GAMMA, observation="pixels")(rollout)
+
+
 def test_one_environment_has_no_dimension_of_its_own():
     rollouts = scripted_rollouts(4, envs=1)
     assert rollouts[0].shape == (STEPS,)
-    subtracted = penalties(RiskAverse(lam=1.0, gamma=GAMMA, episodes=4), rollouts)
+    subtracted = penalties(RiskAverse(lam=1.0, gamma=GAMMA, episodes=4, critic_lambda=None), rollouts)
     returns = [sum(GAMMA**t * r for t, r in enumerate(script(0, k))) for k in range(9)]
     assert subtracted[0].any() == (len(returns) < 4)  # two episodes of 3 and 5 steps: too few
     assert subtracted[1:].any()
@@ -116,7 +137,7 @@ def test_an_episode_that_a_collector_drops_is_not_continued_by_the_next_one():
 def test_the_risk_of_a_number_that_the_environment_tells():
     rollouts = scripted_rollouts(1)
     rollouts[0]["next", "cost"] = rollouts[0]["next", "reward"] / 2
-    subtracted = penalties(RiskAverse("mean", lam=0.5, of="cost", gamma=GAMMA), rollouts)[0][0]
+    subtracted = penalties(RiskAverse("mean", lam=0.5, of="cost", gamma=GAMMA, critic_lambda=None), rollouts)[0][0]
     costs = [sum(script(env, 0)) / 2 for env in range(ENVS)]
     n = 6  # episodes that end in the rollout
     np.testing.assert_allclose(subtracted - subtracted.mean(), 0.5 * n / (n - 1) * (costs - np.mean(costs)), atol=1e-5)
@@ -129,7 +150,7 @@ def test_what_is_missing_is_named():
     rollout["advantage"] = torch.zeros(3, 4, 1)
     rollout["collector", "mask"] = torch.ones(3, 4, dtype=torch.bool)
     with pytest.raises(ValueError, match="must not split trajectories"):
-        RiskAverse(lam=1.0, gamma=1.0)(rollout)
+        RiskAverse(lam=1.0, gamma=1.0, critic_lambda=None)(rollout)
 
 
 def bets(actor, rng, n=200):

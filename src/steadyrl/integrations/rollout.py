@@ -15,7 +15,7 @@ an episode.
 import warnings
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,10 @@ from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
 from steadyrl.algorithms.ramp import Ramp
 from steadyrl.ground.option import check, options_of, unknown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
-from steadyrl.integrations import rollout_critic
 from steadyrl.integrations.episode_number import Infos, Of, episode_number
+
+if TYPE_CHECKING:
+    from steadyrl.integrations.rollout_critic import RolloutCritic
 
 FEWEST: Final = 4
 """Episodes without which there is no penalty, whatever the measure."""
@@ -36,6 +38,7 @@ BEARABLE: Final = 0.25
 """The share of steps without a penalty, on average over where episodes begin, above which there is a warning."""
 OPEN: Final = -1
 """The episode of a step whose episode has not ended."""
+CRITIC_LAMBDA: Final = 0.95
 UNKNOWN: Final = -2
 """Of one whose episode began before the penalty came in."""
 
@@ -110,8 +113,9 @@ class RolloutPenalty:
         """Number and length of each episode that ended in this rollout."""
         self._steps: list[Int[IntArray, " envs"]] = []
         """For each step of this rollout: the place in `_ended` of the episodes that end there, or OPEN, or UNKNOWN."""
-        self._beginnings: list[tuple[Float[Array, " envs"], Float[Array, " envs"]]] = []
-        """For each step of this rollout: return and gamma^t of the episodes before it."""
+        self._histories: list[Float[Array, "envs 2"]] = []
+        """For each step of this rollout: return and length of the episodes before it."""
+        self._critic: RolloutCritic | None = None
         self._so_far = np.empty(0)
         self._discount = np.empty(0)
         self._lengths = np.empty(0, np.int64)
@@ -159,7 +163,7 @@ class RolloutPenalty:
                 f"rewards and ends have the shapes {reward.shape} and {over.shape}: must both be {self._known.shape}, "
                 "one for each environment"
             )
-        self._beginnings.append((self._so_far.copy(), self._discount.copy()))
+        self._histories.append(self._history())
         self._so_far += self._discount * reward
         self._discount *= self.gamma
         self._lengths += 1
@@ -176,24 +180,31 @@ class RolloutPenalty:
     def forget(self) -> None:
         """Drop the steps of a rollout that came to nothing. The returns of its episodes stay known."""
         self._past.extend(value for value, _ in self._ended)
-        self._ended, self._steps, self._beginnings = [], [], []
+        self._ended, self._steps, self._histories = [], [], []
 
-    def take(self, values: npt.ArrayLike | None = None, critic_lambda: float = 0.95) -> Float[Array, "T envs"]:
-        """lam (c_i - b) of each step since the last call, 0 for those of unfinished episodes; b is the mean of c.
+    def take(
+        self,
+        observations: npt.ArrayLike | None = None,
+        last_observations: npt.ArrayLike | None = None,
+        critic_lambda: float = CRITIC_LAMBDA,
+    ) -> Float[Array, "T envs"]:
+        """The penalty of each step since the last call: subtract it from the advantages before they are normalised.
 
-        To be subtracted from the advantages, before they are normalised.
+        Without observations it is lam (c_i - b), 0 for the steps of unfinished episodes; b is the mean of c.
 
         Args:
-            values: V(s) of each step, (T, envs), in the unit of the rewards that were added. With them the penalty has
-                a critic and advantages of its own (`rollout_critic`), which are far less noisy.
-            critic_lambda: Decay of these advantages; at 1 their expectation is the plain penalty's, whatever the values
-                say, but for what an episode itself does to the fit, which vanishes with their number.
+            observations: Of each step, (T, envs, ...), numbers. With them the penalty has a critic and advantages of
+                its own (`rollout_critic`), far less noisy, and steps of unfinished episodes have theirs as well.
+            last_observations: The observation after the last step of each environment, (envs, ...).
+            critic_lambda: Decay of these advantages; at 1 those of finished episodes are unbiased whatever the critic
+                says.
         """
         if not self._steps:
             raise ValueError("take() before any step: add() each step of the rollout first")
-        owners = self._owners()
-        promised = None if values is None else self._promised(np.asarray(values, dtype=np.float64))
-        self._warn_if_too_long(len(self._steps))
+        rows = self._rows(observations, last_observations)
+        if rows is None:
+            self._warn_if_too_long(len(self._steps))
+        ends, owners = np.stack(self._steps), self._owners()
         returns = np.array([value for value, _ in self._ended])
         self.forget()
         sample = np.array(self._past) if returns.size < self.episodes else returns
@@ -205,20 +216,59 @@ class RolloutPenalty:
         c = self.penalty.coefficients(sample).own
         lam = self.penalty.lam
         self.logged |= self.penalty.finish(sample)
-        if returns.size and self.active:
-            finished = owners >= 0
-            penalties[finished] = lam * (c - c.mean())[-returns.size :][owners[finished]]
-            self.logged["penalised"] = float(finished.mean())
-            if promised is not None:
-                penalties = rollout_critic.shares(penalties, owners, promised, critic_lambda)
+        if not self.active:
+            return penalties
+        own = (c - c.mean())[sample.size - returns.size :]
+        if rows is not None:
+            penalised = owners != UNKNOWN
+            penalties[penalised] = lam * self._shares(rows, own, ends, owners, critic_lambda)[penalised]
+        else:
+            penalised = owners >= 0
+            penalties[penalised] = lam * own[owners[penalised]]
+        self.logged["penalised"] = float(penalised.mean())
         return penalties
 
-    def _promised(self, values: Float[Array, "..."]) -> Float[Array, "T envs"]:
-        """The return that each step promises: what was paid before it, and its value."""
-        so_far, discounts = (np.stack(rows) for rows in zip(*self._beginnings, strict=True))
-        if values.shape != so_far.shape:
-            raise ValueError(f"values have the shape {values.shape}: must be {so_far.shape}, one for each step")
-        return so_far + discounts * values
+    def _rows(
+        self, observations: npt.ArrayLike | None, last_observations: npt.ArrayLike | None
+    ) -> Float[Array, "moments envs size"] | None:
+        """What the critic sees of each step, and of what follows the last: observation, return and length so far."""
+        if observations is None and last_observations is None:
+            return None
+        steps = (len(self._steps), self._known.size)
+        numbers = [np.asarray(one, dtype=np.float64) for one in (observations, last_observations)]
+        given, last = numbers
+        if given.shape[:2] != steps or last.shape != given.shape[1:]:
+            raise ValueError(
+                f"observations and last_observations have the shapes {given.shape} and {last.shape}: must be "
+                f"{steps} and {steps[1:]}, each followed by the same numbers"
+            )
+        seen = np.concatenate([given, last[None]]).reshape(steps[0] + 1, steps[1], -1)
+        return np.concatenate([seen, np.stack([*self._histories, self._history()])], axis=-1)
+
+    def _shares(
+        self,
+        rows: Float[Array, "moments envs size"],
+        c: Float[Array, " k"],
+        ends: Int[IntArray, "T envs"],
+        owners: Int[IntArray, "T envs"],
+        decay: float,
+    ) -> Float[Array, "T envs"]:
+        """Each step's own share of its episode's coefficient, by the critic, which then learns from the rollout."""
+        from steadyrl.integrations.rollout_critic import RolloutCritic, shares  # noqa: PLC0415  nothing else needs torch
+
+        if self._critic is None:
+            self._critic = RolloutCritic(rows.shape[-1])
+        b = self._critic.predict(rows)
+        after = b[1:].copy()
+        after[ends >= 0] = c[ends[ends >= 0]]
+        finished = owners >= 0
+        if finished.any():
+            self._critic.learn(rows[:-1][finished], c[owners[finished]])
+        return shares(b[:-1], after, ends != OPEN, decay)
+
+    def _history(self) -> Float[Array, "envs 2"]:
+        """Return and length of the episode that each environment is in, so far."""
+        return np.stack([self._so_far, self._lengths], axis=-1)
 
     def _keep(self, reward: Float[Array, " envs"], infos: Infos | None) -> None:
         """What the number of an episode will be made of."""
@@ -245,6 +295,7 @@ class RolloutPenalty:
     def _owners(self) -> Int[IntArray, "T envs"]:
         """The episode of each step, from the last step back: that of the next step, unless an episode ended here."""
         owners = np.stack(self._steps)
+        owners[-1, (owners[-1] == OPEN) & ~self._known] = UNKNOWN
         for t in range(len(owners) - 2, -1, -1):
             owners[t] = np.where(owners[t] == OPEN, owners[t + 1], owners[t])
         return owners
@@ -261,6 +312,12 @@ class RolloutPenalty:
             f"has no penalty; collect {4 * mean:.0f} steps or more of each environment before an update",
             stacklevel=3,
         )
+
+
+def check_critic_lambda(critic_lambda: float | None) -> None:
+    """Refuse what is no decay."""
+    if critic_lambda is not None and not 0.0 <= critic_lambda <= 1.0:
+        raise ValueError(f"critic_lambda = {critic_lambda!r}: must be from 0 to 1, or None for no critic")
 
 
 def _name(of: Of) -> str:

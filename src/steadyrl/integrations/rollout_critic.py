@@ -1,68 +1,90 @@
-"""A critic of the penalty in rollouts, made of the values that a model has already.
+"""A critic of the penalty in rollouts: what coefficient the episode of a step will have, and whose doing that is.
 
-What a step promises is x = G_t + gamma^t V(s_t), with G_t the return before it. A line b(x) with a bend at the mean
-predicts the penalty p_i of the step's episode. The step's own share is the sum of the differences b_{t+1} - b_t that
-follow, each decayed by its distance, where p_i itself stands after the last step. At a decay of 1 that is p_i - b_t;
-below 1 a step answers for what changed soon after it, as in generalised advantages, with far less noise and some bias.
+b(s, G, t) predicts c_i, the coefficient of the step's episode, from the step's observation, the return before it and
+how many steps that took: the critic of our own PPO, in a rollout. A step's own share of the penalty is the sum of the
+differences b_{t+1} - b_t that follow it, each decayed by its distance, where c_i itself stands after the last step of
+an episode. At a decay of 1 that is c_i - b_t, whose expected gradient is that of c_i whatever b says, for b is read
+before it is trained on the rollout; below 1 a step answers for what changed soon after it, as in generalised
+advantages, with far less noise and some bias.
 
-Each half of the episodes has the line that was fitted to the other half, so that no episode's penalty is in the fit of
-its own b. At a decay of 1 the expected gradient is then the same as without b, whatever V says, up to what one episode
-does to the unit of x and to the coefficients of the others: of the order of one over their number.
+Where the rollout ends before an episode does, b of the observation after it stands for c_i.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
 
-from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
+from steadyrl.actors.moments import MEMORY, RunningMoments
+from steadyrl.actors.optimiser import Optimiser
+from steadyrl.ground import streams
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
+from steadyrl.policies._features import tensor_like
+from steadyrl.policies.values import ValueNetwork
 
-FARTHEST: Final = 3.0
-"""Promised returns are taken to be no more standard deviations than this from their mean."""
-RIDGE: Final = 0.05
-"""What is added to the mean square of each term, so that what a few episodes seem to tell is not believed."""
+HIDDEN: Final = (64, 64)
+RATE: Final = 1e-3
+PASSES: Final = 25
+"""Over each rollout."""
+AT_ONCE: Final = 256
+"""Steps of a mini-batch."""
+
+
+class RolloutCritic:
+    """A network in units that follow the rollouts it has seen; before the first of them b is 0."""
+
+    def __init__(self, size: int, seed: int = 0) -> None:
+        """`size` numbers say what a step is."""
+        inputs = spaces.Box(-np.inf, np.inf, (size,))
+        self._network = ValueNetwork(inputs, hidden=HIDDEN, activation="tanh", initialisation="orthogonal", seed=seed)
+        self._optimiser = Optimiser("adam", self._network.parameters(), RATE)
+        self._inputs = RunningMoments(size, memory=MEMORY)
+        self._coefficients = RunningMoments(1, memory=MEMORY)
+        self._rng = streams.generator(seed, streams.MINIBATCH)
+
+    def predict(self, rows: Float[Array, "... size"]) -> Float[Array, "..."]:
+        """b of each row."""
+        if not self._inputs.batches:
+            return np.zeros(rows.shape[:-1])
+        told = self._network.predict(self._standard(rows)).astype(np.float64)
+        return self._coefficients.mean[0] + self._coefficients.std()[0] * told
+
+    def learn(self, rows: Float[Array, "m size"], targets: Float[Array, " m"]) -> None:
+        """Some passes of least squares towards the targets."""
+        self._inputs.see(rows)
+        self._coefficients.see(targets[:, None])
+        like = next(self._network.parameters())
+        inputs = tensor_like(self._standard(rows), like)
+        goals = tensor_like((targets - self._coefficients.mean[0]) / self._coefficients.std()[0], like)
+        for _ in range(PASSES):
+            order = self._rng.permutation(len(rows))
+            for first in range(0, len(rows), AT_ONCE):
+                chosen = order[first : first + AT_ONCE]
+                _, gradient = self._network.squared_error(inputs[chosen], goals[chosen])
+                self._optimiser.descend_along(gradient)
+
+    def _standard(self, rows: Float[Array, "... size"]) -> npt.NDArray[Any]:
+        return ((rows - self._inputs.mean) / self._inputs.std()).astype(np.float32)
 
 
 def shares(
-    penalties: Float[Array, "T envs"],
-    owners: Int[IntArray, "T envs"],
-    promised: Float[Array, "T envs"],
+    b: Float[Array, "T envs"],
+    after: Float[Array, "T envs"],
+    ends: Bool[BoolArray, "T envs"],
     decay: float,
 ) -> Float[Array, "T envs"]:
-    """The penalty of each step, 0 for those whose owner, the number of a finished episode, is negative."""
-    finished = owners >= 0
-    predicted = predictions(penalties, owners, terms(promised, finished))
-    result = np.zeros_like(penalties)
-    running = np.zeros(penalties.shape[1])
-    for t in range(len(penalties) - 1, -1, -1):
-        if t + 1 < len(penalties):
-            goes_on = owners[t + 1] == owners[t]
-            after = np.where(goes_on, predicted[t + 1], penalties[t])
-        else:
-            goes_on = np.zeros(penalties.shape[1], dtype=np.bool_)
-            after = penalties[t]
-        running = after - predicted[t] + decay * np.where(goes_on, running, 0.0)
-        result[t] = np.where(finished[t], running, 0.0)
+    """The sum of the decayed differences that follow each step.
+
+    Args:
+        b: What the critic says of each step.
+        after: What stands after it: b of the next step, c_i where the episode ends, b of what follows a rollout's last.
+        ends: Where an episode ends.
+        decay: Of each difference, for each step that it is away.
+    """
+    result = np.zeros_like(b)
+    running = np.zeros(b.shape[1])
+    for t in range(len(b) - 1, -1, -1):
+        running = after[t] - b[t] + decay * np.where(ends[t], 0.0, running)
+        result[t] = running
     return result
-
-
-def terms(promised: Float[Array, "T envs"], finished: Bool[BoolArray, "T envs"]) -> Float[Array, "T envs 3"]:
-    """What the line is made of, in standard deviations of the promised returns from their mean."""
-    known = promised[finished]
-    spread = float(known.std()) or 1.0
-    x = np.clip((promised - known.mean()) / spread, -FARTHEST, FARTHEST)
-    return np.stack([np.ones_like(x), x, np.maximum(x, 0.0)], axis=-1)
-
-
-def predictions(
-    penalties: Float[Array, "T envs"], owners: Int[IntArray, "T envs"], inputs: Float[Array, "T envs 3"]
-) -> Float[Array, "T envs"]:
-    """b of each step of a finished episode, by a fit to the episodes of the other half; 0 for other steps."""
-    predicted = np.zeros_like(penalties)
-    for half in (0, 1):
-        fitted = (owners >= 0) & (owners % 2 != half)
-        asked = (owners >= 0) & (owners % 2 == half)
-        if fitted.any():
-            rows = inputs[fitted]
-            square = rows.T @ rows / len(rows) + RIDGE * np.eye(rows.shape[1])
-            predicted[asked] = inputs[asked] @ np.linalg.solve(square, rows.T @ penalties[fitted] / len(rows))
-    return predicted

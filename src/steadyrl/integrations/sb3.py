@@ -9,12 +9,16 @@ added to them, it works with every kind of buffer, and nothing of ours is in the
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from steadyrl.integrations.rollout import RolloutPenalty
+from steadyrl.integrations.rollout import CRITIC_LAMBDA, RolloutPenalty, check_critic_lambda
 
 try:
+    import torch
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
+    from stable_baselines3.common.policies import ActorCriticPolicy
+    from stable_baselines3.common.utils import obs_as_tensor
     from stable_baselines3.common.vec_env import VecNormalize, unwrap_vec_normalize
 except ImportError as error:
     raise ImportError(f"steadyrl.integrations.sb3: {error}: pip install 'steadyrl[sb3]'") from error
@@ -39,22 +43,23 @@ class RiskAverse(BaseCallback):
         *,
         gamma: float | None = None,
         episodes: int = 50,
-        critic_lambda: float | None = None,
+        critic_lambda: float | None = CRITIC_LAMBDA,
         verbose: int = 0,
         **options: Any,
     ) -> None:
         """As `RolloutPenalty`: `lam` or `steadiness`, `of` and the rest; `gamma` is the model's unless it is given.
 
-        With `critic_lambda`, such as 0.95, the penalty has advantages of its own with this decay, by a critic made of
-        the model's values (`rollout_critic`); without, every step of an episode has lam (c_i - b).
+        The penalty has a critic, and advantages of its own with the decay `critic_lambda` (`rollout_critic`); with
+        None there is none, and every step of an episode has lam (c_i - b).
         """
         super().__init__(verbose)
-        if critic_lambda is not None and not 0.0 <= critic_lambda <= 1.0:
-            raise ValueError(f"critic_lambda = {critic_lambda!r}: must be from 0 to 1, or None for no critic")
+        check_critic_lambda(critic_lambda)
         self._critic_lambda = critic_lambda
         self._gamma = gamma
         self._options = {"measure": measure, "episodes": episodes, **options}
         self._scaling: VecNormalize | None = None
+        self._seen: list[NDArray[np.float32]] = []
+        """What the critic is told of each step of a rollout."""
         self.penalty = RolloutPenalty(**self._options, gamma=1.0 if gamma is None else gamma)
         """Its state: a new one when a model is first seen, the same when the same callback is used again."""
 
@@ -78,22 +83,33 @@ class RiskAverse(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         self.penalty.forget()
+        self._seen = []
 
     def _on_step(self) -> bool:
         rewards = self.locals["rewards"] if self._scaling is None else self._scaling.get_original_reward()
         self.penalty.add(rewards, self.locals["dones"], self.locals["infos"])
+        if self.penalty.active and self._critic_lambda is not None:
+            self._seen.append(self._features(self.locals["obs_tensor"]))
         return True
 
     def _on_rollout_end(self) -> None:
         buffer = cast(OnPolicyAlgorithm, self.model).rollout_buffer
-        if self._critic_lambda is None:
-            penalties = self.penalty.take()
+        if self._critic_lambda is not None and self._seen:
+            last = self._features(obs_as_tensor(self.locals["new_obs"], self.model.device))
+            penalties = self.penalty.take(np.stack(self._seen), last, self._critic_lambda)
         else:
-            penalties = self.penalty.take(buffer.values * self._scale(), self._critic_lambda)
+            penalties = self.penalty.take()
         for name, value in self.penalty.logged.items():
             self.logger.record(f"steady/{name}", value)
         if self.penalty.active:
             buffer.advantages -= (penalties / self._scale()).astype(np.float32)
+
+    def _features(self, observations: Any) -> NDArray[np.float32]:
+        """What the model's own feature extractor makes of the observations of all environments."""
+        with torch.no_grad():
+            features = cast(ActorCriticPolicy, self.model.policy).extract_features(observations)
+        features_of_value = features[-1] if isinstance(features, tuple) else features
+        return features_of_value.numpy(force=True)
 
     def _scale(self) -> float:
         """What VecNormalize divides rewards by."""
