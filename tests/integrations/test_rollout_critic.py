@@ -121,6 +121,17 @@ def test_an_episode_whose_beginning_is_not_known_has_no_penalty_and_teaches_noth
     assert (found[:, 0] != 0).all()
 
 
+def test_episodes_longer_than_a_rollout_are_warned_of_once():
+    penalty = begun()
+    observations = np.zeros((4, 1, 1))
+    taken(penalty, np.ones((3, 1)), np.zeros((3, 1), dtype=bool), observations)
+    with pytest.warns(
+        UserWarning, match=r"episodes of 6 steps in rollouts of 3: the penalty's critic .* collect 12 steps"
+    ):
+        taken(penalty, np.ones((3, 1)), np.zeros((3, 1), dtype=bool), observations)
+    taken(penalty, np.ones((3, 1)), np.zeros((3, 1), dtype=bool), observations)
+
+
 def test_it_is_far_less_noisy_where_observations_tell_what_the_return_will_be():
     """Five episodes of 20 steps in each of 40 environments; nothing but the return so far is to be known."""
     plain, penalty = begun(), begun()

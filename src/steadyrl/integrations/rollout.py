@@ -202,8 +202,7 @@ class RolloutPenalty:
         if not self._steps:
             raise ValueError("take() before any step: add() each step of the rollout first")
         rows = self._rows(observations, last_observations)
-        if rows is None:
-            self._warn_if_too_long(len(self._steps))
+        self._warn_if_too_long(len(self._steps), with_critic=rows is not None)
         ends, owners = np.stack(self._steps), self._owners()
         returns = np.array([value for value, _ in self._ended])
         self.forget()
@@ -300,16 +299,19 @@ class RolloutPenalty:
             owners[t] = np.where(owners[t] == OPEN, owners[t + 1], owners[t])
         return owners
 
-    def _warn_if_too_long(self, steps: int) -> None:
+    def _warn_if_too_long(self, steps: int, *, with_critic: bool) -> None:
         lengths = [length for _, length in self._ended] or [int(self._lengths.max())]
         mean = float(np.mean(lengths))
-        share = (mean - 1.0) / (2.0 * steps)
-        if share <= BEARABLE or self._warned or not self.active:
+        bearable = mean <= steps if with_critic else (mean - 1.0) / (2.0 * steps) <= BEARABLE
+        if bearable or self._warned or not self.active:
             return
         self._warned = True
+        what, enough = "a step whose episode does not end in its rollout has no penalty", 4 * mean
+        if with_critic:
+            what, enough = f"the penalty's critic learns of the last {steps} steps of an episode alone", 2 * mean
         warnings.warn(
-            f"episodes of {mean:.0f} steps in rollouts of {steps}: a step whose episode does not end in its rollout "
-            f"has no penalty; collect {4 * mean:.0f} steps or more of each environment before an update",
+            f"episodes of {mean:.0f} steps in rollouts of {steps}: {what}; collect {enough:.0f} steps or more of each "
+            "environment before an update",
             stacklevel=3,
         )
 
