@@ -121,6 +121,16 @@ def test_an_episode_whose_beginning_is_not_known_has_no_penalty_and_teaches_noth
     assert (found[:, 0] != 0).all()
 
 
+def test_observations_of_another_size_begin_a_new_critic():
+    penalty = begun()
+    rewards, ends, observations = rollout()
+    taken(penalty, rewards, ends, observations)
+    found = taken(penalty, rewards, ends, observations[..., :1], critic_lambda=1.0)
+    plain = begun()
+    taken(plain, rewards, ends)
+    np.testing.assert_allclose(found, taken(plain, rewards, ends), atol=1e-12)
+
+
 def test_episodes_longer_than_a_rollout_are_warned_of_once():
     penalty = begun()
     observations = np.zeros((4, 1, 1))

@@ -255,7 +255,7 @@ class RolloutPenalty:
         """Each step's own share of its episode's coefficient, by the critic, which then learns from the rollout."""
         from steadyrl.integrations.rollout_critic import RolloutCritic, shares  # noqa: PLC0415  nothing else needs torch
 
-        if self._critic is None:
+        if self._critic is None or self._critic.size != rows.shape[-1]:  # observations of another model
             self._critic = RolloutCritic(rows.shape[-1])
         b = self._critic.predict(rows)
         after = b[1:].copy()

@@ -36,6 +36,7 @@ class RolloutCritic:
 
     def __init__(self, size: int, seed: int = 0) -> None:
         """`size` numbers say what a step is."""
+        self.size = size
         inputs = spaces.Box(-np.inf, np.inf, (size,))
         self._network = ValueNetwork(inputs, hidden=HIDDEN, activation="tanh", initialisation="orthogonal", seed=seed)
         self._optimiser = Optimiser("adam", self._network.parameters(), RATE)
