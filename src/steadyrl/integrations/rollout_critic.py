@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from steadyrl.actors.make_network import one_thread
 from steadyrl.actors.moments import MEMORY, RunningMoments
 from steadyrl.actors.optimiser import Optimiser
 from steadyrl.ground import streams
@@ -58,12 +59,13 @@ class RolloutCritic:
         like = next(self._network.parameters())
         inputs = tensor_like(self._standard(rows), like)
         goals = tensor_like((targets - self._coefficients.mean[0]) / self._coefficients.std()[0], like)
-        for _ in range(PASSES):
-            order = self._rng.permutation(len(rows))
-            for first in range(0, len(rows), AT_ONCE):
-                chosen = order[first : first + AT_ONCE]
-                _, gradient = self._network.squared_error(inputs[chosen], goals[chosen])
-                self._optimiser.descend_along(gradient)
+        with one_thread():
+            for _ in range(PASSES):
+                order = self._rng.permutation(len(rows))
+                for first in range(0, len(rows), AT_ONCE):
+                    chosen = order[first : first + AT_ONCE]
+                    _, gradient = self._network.squared_error(inputs[chosen], goals[chosen])
+                    self._optimiser.descend_along(gradient)
 
     def _standard(self, rows: Float[Array, "... size"]) -> npt.NDArray[Any]:
         return ((rows - self._inputs.mean) / self._inputs.std()).astype(np.float32)
