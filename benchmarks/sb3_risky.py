@@ -1,12 +1,14 @@
 """Stable-Baselines3's PPO with and without the one line, beside our own PPO with as many steps.
 
-    python benchmarks/sb3_risky.py [cartpole lunarlander] [--seeds 5] [--first 0] [--rows sb3_risky.jsonl] [--table]
+    python benchmarks/sb3_risky.py [TASK ...] [--seeds 5] [--first 0] [--rows sb3_risky.jsonl] [--table]
 
 cartpole: CartPole of at most 100 steps, where every step at x > 0.05 pays noise of standard deviation 5 beside its 1,
-40,000 steps. lunarlander: the paper's, 1,000,000 steps. Our settings are the defaults, but for the discount factor and
-the number of episodes, which take about as many steps as a rollout of SB3's; SB3's are those below, on LunarLander
-rl-baselines3-zoo's. The penalty is the Gini deviation, with lam = 1 and with the default steadiness. Each finished run
-is a line of the file of rows; a run that has its line is not repeated, so the script can be stopped and started again.
+40,000 steps. lunarlander: the paper's, 1,000,000 steps. lunarlander-zoo: the same with rl-baselines3-zoo's settings for
+LunarLander as they are, a discount factor of 0.999 and 4 passes over a rollout, with which SB3 mostly learns to hover.
+With 0.99 and 10 passes, as `lunarlander` has them, it learns to land: looked at without any penalty, with seed 100. Our
+settings are the defaults, but for the discount factor and the number of episodes, which take about as many steps as a
+rollout of SB3's. The penalty is the Gini deviation, with lam = 1 and with the default steadiness. Each finished run is
+a line of the file of rows; a run that has its line is not repeated, so the script can be stopped and started again.
 """
 
 import argparse
@@ -43,6 +45,8 @@ def lunarlander():
     return gym.make("steadyrl/LunarLander-v0")
 
 
+ZOO = {"n_steps": 1024, "batch_size": 64, "gae_lambda": 0.98, "gamma": 0.999, "n_epochs": 4, "ent_coef": 0.01}
+"""rl-baselines3-zoo's settings for LunarLander."""
 TASKS = {
     "cartpole": (
         risky_cartpole,
@@ -51,13 +55,8 @@ TASKS = {
         {"n_steps": 512, "batch_size": 256, "learning_rate": 1e-3, "gamma": 0.99},
         {"gamma": 0.99, "n": 20},
     ),
-    "lunarlander": (
-        lunarlander,
-        1_000_000,
-        16,
-        {"n_steps": 1024, "batch_size": 64, "gae_lambda": 0.98, "gamma": 0.999, "n_epochs": 4, "ent_coef": 0.01},
-        {"gamma": 0.999, "n": 40},
-    ),
+    "lunarlander": (lunarlander, 1_000_000, 16, ZOO | {"gamma": 0.99, "n_epochs": 10}, {"gamma": 0.99, "n": 40}),
+    "lunarlander-zoo": (lunarlander, 1_000_000, 16, ZOO, {"gamma": 0.999, "n": 40}),
 }
 """What makes an environment, steps, SB3's environments side by side and arguments, our options."""
 
@@ -151,7 +150,7 @@ def table(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", default=list(TASKS), metavar="TASK", help="default: both")
+    parser.add_argument("tasks", nargs="*", default=list(TASKS), metavar="TASK", help="default: all")
     parser.add_argument("--seeds", type=int, default=5, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--rows", type=Path, default=Path("sb3_risky.jsonl"), help="where finished runs are kept")
