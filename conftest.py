@@ -3,7 +3,7 @@
 import os
 from importlib.util import find_spec
 
-# Every core has a process of pytest's; threads that wait for each other take ten times as long on a busy one.
+# Every core has a process of pytest's already; more threads would wait for each other on a busy one.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 

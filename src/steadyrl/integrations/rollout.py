@@ -9,7 +9,8 @@ belong to. Only an episode that has ended has a return, so
   length and episodes begin anywhere in it.
 
 The penalty of early decisions is too small by that factor, and none where k >= T: let T be a few times the length of
-an episode.
+an episode. That is so without a critic. With one (`rollout_critic`) a step has its own share of c_i in the place of
+c_i - b, and steps of unfinished episodes have what the critic predicts.
 """
 
 import warnings
@@ -38,9 +39,10 @@ BEARABLE: Final = 0.25
 """The share of steps without a penalty, on average over where episodes begin, above which there is a warning."""
 OPEN: Final = -1
 """The episode of a step whose episode has not ended."""
-CRITIC_LAMBDA: Final = 0.95
 UNKNOWN: Final = -2
 """Of one whose episode began before the penalty came in."""
+CRITIC_LAMBDA: Final = 0.95
+"""Decay of the penalty's own advantages, where it has a critic."""
 
 
 class RolloutPenalty:

@@ -25,7 +25,7 @@ except ImportError as error:
 
 
 class RiskAverse(BaseCallback):
-    """Maximise E[G0] - lam D[G0]: every advantage A of a rollout becomes A - lam (c_i - b).
+    """Maximise E[G0] - lam D[G0]: every advantage A of a rollout becomes A - lam A_c, the step's own share of c_i.
 
     `RolloutPenalty` says which steps, and what becomes of episodes that outlast a rollout. The value function learns
     the same targets as ever. With lam = 0 nothing is changed, to the last bit.

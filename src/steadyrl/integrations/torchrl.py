@@ -27,7 +27,7 @@ Key = str | tuple[str, ...]
 
 
 class RiskAverse(TensorDictModuleBase):
-    """Maximise E[G0] - lam D[G0]: every advantage A of a rollout becomes A - lam (c_i - b).
+    """Maximise E[G0] - lam D[G0]: every advantage A of a rollout becomes A - lam A_c, the step's own share of c_i.
 
     `RolloutPenalty` says which steps, and what becomes of episodes that outlast a rollout; rollouts must come in the
     order in which they were collected, each once. With lam = 0 nothing is changed, to the last bit.
