@@ -1,10 +1,11 @@
-"""A young policy gets a little of its steadiness for a tenth of its run, and all of it from half on."""
+"""A young policy pays mildly, and for the downside alone; from half of its run on it has all of its steadiness."""
 
 import numpy as np
 import pytest
 
+from steadyrl import measures
 from steadyrl.algorithms.ramp import BEGIN, END, YOUNG, Ramp
-from steadyrl.algorithms.steadiness import Steadiness
+from steadyrl.algorithms.steadiness import SLACK, Steadiness
 
 
 def after(batches, updates=100):
@@ -57,3 +58,28 @@ def test_batches_without_spread_count_too():
     for _ in range(3):
         young.steady(np.ones(5), np.zeros(5), 0.0)
     assert young.steady(np.arange(5.0), np.array([1.0, -1.0, 0.0, -1.0, 1.0]), 1.0).steadiness == 2.0
+
+
+def worth(ramp, measure="gini_deviation"):
+    """What each unit of return is worth between neighbours of a sample, the worst first, and the lam of it."""
+    returns = np.sort(np.random.default_rng(1).standard_t(5, size=40))
+    c = measures.get(measure).influence(returns)
+    result = Steadiness(4.0, ramp=ramp).steady(returns, c, 1.0)
+    return np.diff(returns - result.lam * result.c) / np.diff(returns)
+
+
+@pytest.mark.parametrize("measure", ["gini_deviation", "variance", "mean_deviation", "inter_quantile_range"])
+def test_a_young_policy_pays_for_the_downside_alone(measure):
+    """A success counts in full, however rare it is, and a failure for more than itself; grown up, both as ever."""
+    young, grown_up = (worth(after(batches), measure) for batches in (0, 50))
+    assert (young >= 1.0 - 1e-9).all()
+    assert young[:5].max() > 1.1
+    assert young[-3:] == pytest.approx(1.0)
+    np.testing.assert_allclose(grown_up, worth(None, measure))
+    assert grown_up[-3:] == pytest.approx(SLACK)
+
+
+def test_in_between_the_least_that_a_better_return_is_worth_falls_evenly():
+    slack = [after(batches).slack(0.05) for batches in range(10, 51)]
+    np.testing.assert_allclose(np.diff(slack), -0.95 / 40)
+    assert (slack[0], slack[-1]) == pytest.approx((1.0, 0.05))

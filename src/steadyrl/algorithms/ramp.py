@@ -2,14 +2,18 @@
 
 A strong penalty from the first batch on teaches a policy to fail alike every time: on the way to a better policy the
 returns vary more than before, and a failure that is always the same is the nearest thing that is steady. A penalty that
-comes after a risk-neutral training finds a policy that no longer tries the other way, and rates that have fallen. A
-mild one from the first batch on does neither: it decides between ways that are about as good, and leaves the rest to
-the mean. So a policy begins with `young`, or with less if less is asked for, and
+comes after a risk-neutral training finds a policy that no longer tries the other way, and rates that have fallen. So
+a young policy pays for what is bad alone, and mildly. Two numbers change with its age, both by
 
-    steadiness now = young^(1 - grown) steadiness^grown,    grown from 0 to 1
+    grown = 0 up to `BEGIN` of the run, then rising to 1 at `END`
 
-where grown rises from 0 at `BEGIN` of the run to 1 at `END`. The clock is asked and not the mean: in much noise a mean
-that rests, for a third of a run say, before it rises cannot be told from one that has stopped rising.
+- the steadiness, from `young`, or from less if less is asked for, to what is asked for: young^(1 - grown) s^grown;
+- the slack, what a return that is better by 1 is worth at the least, from 1 to that of the steadiness. With 1 a success
+  that is still rare counts in full, however much it adds to the variability, while a failure costs more than it would
+  by itself: the downside half of the measure comes first, and the upside half with age.
+
+The clock is asked and not the mean: in much noise a mean that rests, for a third of a run say, before it rises cannot
+be told from one that has stopped rising.
 """
 
 from typing import Final
@@ -49,3 +53,7 @@ class Ramp(Stateful):
         if steadiness <= self.young or grown == 1.0:
             return steadiness
         return float(self.young ** (1.0 - grown) * steadiness**grown)
+
+    def slack(self, slack: float) -> float:
+        """What a return that is better by 1 is worth at the least, at this age; `slack`, when it has grown up."""
+        return slack + (1.0 - slack) * (1.0 - self.grown)

@@ -16,7 +16,7 @@ not the gradient of any functional, but as near to it as may be: to first order 
 falls, and E - lam D falls only where it asks for lower returns so much that SLACK, which is what keeps the policy from
 stopping at one that another dominates, weighs more. `pooled` says for what share of trajectories c~ is not c, and
 `implied_lam` which E - lam D has weights that are nearest to u~.
-A young policy gets less than what is asked for (`steadyrl.algorithms.ramp`).
+A young policy gets less than what is asked for, and more slack (`steadyrl.algorithms.ramp`).
 docs/steadiness.md has the proofs.
 """
 
@@ -83,11 +83,11 @@ class Steadiness(Stateful):
         choice = Choice(self.steadiness)
         if self.bound is not None:
             choice = self.bound.choose(mean, variability, self.return_spread)
-        steadiness = choice.steadiness
+        steadiness, slack = choice.steadiness, choice.slack
         if self.ramp is not None:
-            steadiness = self.ramp.limited(steadiness)
+            steadiness, slack = self.ramp.limited(steadiness), self.ramp.slack(slack)
         lam = steadiness * self.return_spread / self.coefficient_spread
-        steady = monotone(returns, c, lam, choice.slack)
+        steady = monotone(returns, c, lam, slack)
         changed = np.abs(steady - c) > 1e-9 * max(spread, 1e-300)
         pooled = np.count_nonzero(changed) / changed.size
         return Steadied(steady, lam, steadiness, pooled, implied_lam(returns, c, steady, lam) if pooled else lam)
