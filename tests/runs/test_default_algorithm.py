@@ -83,3 +83,18 @@ DISCOUNTS = [
 def test_ppo_does_not_discount_short_episodes(fields, gamma):
     (config,) = study_from({"run": fields}, "study").configs
     assert config.gamma == gamma
+
+
+DECAYS = [
+    ({"env": "CartPole-v1"}, 0.98),  # 500 steps
+    ({"env": "CartPole-v1", "algorithm": "risk-neutral-ppo"}, 0.98),
+    ({"env": "CartPole-v1", "limit": 499}, 0.95),
+    ({"env": "CartPole-v1", "gae_lambda": 0.9}, 0.9),
+    ({"env": "CartPole-v1", "algorithm": "reinforce", "n": 5, "gamma": 0.9}, None),  # it has no such option
+]
+
+
+@pytest.mark.parametrize(("fields", "decay"), DECAYS)
+def test_in_long_episodes_ppo_credits_what_was_done_long_before(fields, decay):
+    (config,) = study_from({"run": fields}, "study").configs
+    assert config.gae_lambda == decay

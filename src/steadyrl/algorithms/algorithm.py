@@ -63,8 +63,6 @@ class Algorithm(Stateful):
     """The value's learning rate over the policy's, where it is not given: ten is the paper's rule."""
     batch_steps: ClassVar[int | None] = None
     """Where a network learns, n is by default at least what it takes for a batch to have so many steps."""
-    short_episode: ClassVar[int] = 0
-    """Where no episode has more steps, gamma is 1 by default."""
     run_defaults: ClassVar[Mapping[str, Any]] = {}
     """Options of every run that have another default with this algorithm."""
     network_defaults: ClassVar[Mapping[str, Any]] = {}
@@ -93,6 +91,11 @@ class Algorithm(Stateful):
         self.measure: Measure = measures.get(options.measure, **options.measure_params)
         self.finished_updates = self.iteration = 0
         self.estimates: dict[str, float] = {}
+
+    @classmethod
+    def episode_defaults(cls, longest: int) -> dict[str, Any]:  # noqa: ARG003
+        """Options that have another default where episodes have at most so many steps."""
+        return {}
 
     @classmethod
     def problems(cls, options: Any, run: Mapping[str, Any]) -> Iterator[str]:  # noqa: ARG003

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from steadyrl.ground.option import option, with_default
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.returns import generalised_advantages, reward_to_go
+
+SHORT_EPISODE: Final = 100
+LONG_EPISODE: Final = 500
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,6 @@ class PPO(Algorithm):
     parts = (*Algorithm.parts, "penalty", "critic")
     value_factor = 1.0
     batch_steps = 2048
-    short_episode = 100
     run_defaults: ClassVar[Mapping[str, Any]] = {"n": 30, "updates": 300}
     """9,000 episodes, with which it lands the lunar lander; fewer in a batch do not say what is variable."""
     network_defaults: ClassVar[Mapping[str, Any]] = {
@@ -133,6 +135,13 @@ class PPO(Algorithm):
         self.penalty = Penalty(options, Ramp(updates, options.young_steadiness), recent_episodes(options))
         with_critic = self.penalty.active and options.penalty == "critic"
         self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
+
+    @classmethod
+    def episode_defaults(cls, longest: int) -> dict[str, Any]:
+        """Of short episodes the whole return is what is asked for; in long ones a deed may tell late."""
+        if longest <= SHORT_EPISODE:
+            return {"gamma": 1.0}
+        return {"gae_lambda": 0.98} if longest >= LONG_EPISODE else {}
 
     @classmethod
     def problems(cls, options: Any, run: Mapping[str, Any]) -> Iterator[str]:

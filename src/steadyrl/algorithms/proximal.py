@@ -18,7 +18,12 @@ from steadyrl.rollouts.batch import Batch
 class ProximalOptions(AlgorithmOptions):
     """What PPO on any rewards takes."""
 
-    gae_lambda: float = option(0.95, "decay of the generalised advantage estimates", least=0, most=1)
+    gae_lambda: float = option(
+        0.95,
+        "decay of the generalised advantage estimates; ppo has 0.98 where episodes may have 500 steps or more",
+        least=0,
+        most=1,
+    )
     clip: float = option(0.2, "range of the ratio of one step", above=0)
     inner_updates: int = option(10, "passes over each batch, the paper's M", least=1)
     value_epochs: int = option(1, "passes of the value function for each of the policy's", least=0)

@@ -51,12 +51,12 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
     """The fields of a run, with what follows from its environment where they do not say it.
 
     The algorithm: reinforce if a table learns, and else ppo. The episodes of each update, where a network learns by an
-    algorithm that wants so many steps in a batch: the shorter they are, the more. And no discount, where an algorithm
-    says that episodes are short: their whole return is what is asked for.
+    algorithm that wants so many steps in a batch: the shorter they are, the more. And what an algorithm has
+    for short or long ones.
     `make` makes the environment, unless they have its id. One that cannot be made is left for others to complain of.
     """
     env, policy = fields.get("env"), fields.get("policy", RunOptions.policy)
-    if not isinstance(env, str) or {"algorithm", "n", "gamma"} <= fields.keys():
+    if not isinstance(env, str) or {"algorithm", "n", "gamma", "gae_lambda"} <= fields.keys():
         return dict(fields)
     try:
         if make is None:
@@ -77,8 +77,7 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
         if algorithm.batch_steps is not None and kind != "table":
             fewest = run_options(name)["n"].default
             defaults["n"] = min(max(algorithm.batch_steps // longest, fewest), MOST_EPISODES)
-        if longest <= algorithm.short_episode:
-            defaults["gamma"] = 1.0
+        defaults |= algorithm.episode_defaults(longest)
     return defaults | dict(fields)
 
 
