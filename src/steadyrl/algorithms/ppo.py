@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from steadyrl.actors.actor import Actor, Critic, Steps
 from steadyrl.actors.options import scheduled
+from steadyrl.actors.table import TableActor
 from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.penalty import Penalty
 from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
@@ -64,8 +65,8 @@ class PPOOptions(NeutralPPOOptions, PenaltyOptions):
 
     young_steadiness: float = option(
         YOUNG,
-        "what a larger steadiness begins with: the first tenth of the run has this, the second half all of it; less "
-        "where a policy learns to fail alike every time, more where it keeps to the gamble that it began with",
+        "what a network's larger steadiness begins with: the first tenth of the run has this, the second half all of "
+        "it; less where a policy learns to fail alike every time, more where it keeps to the gamble that it began with",
         above=0,
         later=True,
     )
@@ -132,7 +133,9 @@ class PPO(Algorithm):
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
     ) -> None:
         super().__init__(actors, options, seed=seed, updates=updates)
-        self.penalty = Penalty(options, Ramp(updates, options.young_steadiness), recent_episodes(options))
+        on_table = isinstance(self.actor, TableActor)  # which unlearns a state's failures without touching another's
+        ramp = None if on_table else Ramp(updates, options.young_steadiness)
+        self.penalty = Penalty(options, ramp, recent_episodes(options))
         with_critic = self.penalty.active and options.penalty == "critic"
         self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
 
