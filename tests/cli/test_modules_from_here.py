@@ -6,6 +6,8 @@ import gymnasium as gym
 import pytest
 
 from steadyrl.cli import main
+from steadyrl.rollouts import collector
+from tests.helpers.run_folders import content
 
 MODULE = """
 import gymnasium as gym
@@ -44,6 +46,14 @@ def test_an_environment_in_the_present_folder_is_trained_by_its_name(here):
     before = list(sys.path)
     assert main(["train", "pay_here:PayHere-v0", *TRAIN]) == 0
     assert sys.path == before
+
+
+def test_workers_play_it_too(here, monkeypatch):
+    monkeypatch.setattr(collector, "START", 0.0)
+    monkeypatch.setattr(collector, "WORTH", 0.0)
+    assert main(["train", "pay_here:PayHere-v0", "--workers", "2", *TRAIN]) == 0
+    assert main(["train", "pay_here:PayHere-v0", *TRAIN[:-1], "alone"]) == 0
+    assert content(here / "run") == content(here / "alone")
 
 
 def test_a_file_does_not_import_from_the_present_folder_without_consent(here, capsys):

@@ -202,11 +202,14 @@ def test_what_cannot_be_sent_is_refused_with_a_cure(at_once):
     together.close()
 
 
-def test_an_environment_that_is_registered_here_alone_can_be_played_there(at_once):
+@pytest.mark.filterwarnings("ignore:.*the latest versioned environment")
+@pytest.mark.parametrize("env", ["OnlyHere-v0", "OnlyHere", "tests.rollouts.faulty:OnlyHere-v0"])
+def test_an_environment_that_is_registered_here_alone_can_be_played_there(env, at_once):
     gym.register("OnlyHere-v0", entry_point="tests.rollouts.faulty:Lengths", max_episode_steps=20)
     try:
-        together = Collector("OnlyHere-v0", workers=2)
+        together = Collector(env, workers=2)
         together.collect(POLICY, 5, 0, 0)
+        assert len(workers_of(os.getpid())) == 2
         together.close()
     finally:
         del registry["OnlyHere-v0"]

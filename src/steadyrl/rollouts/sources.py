@@ -3,10 +3,11 @@
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.envs.registration import EnvSpec
+from gymnasium.envs.registration import EnvSpec, find_highest_version, get_env_id, parse_env_id
 
 Made = gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any]
 Source = str | Callable[[], Made] | Made
@@ -28,8 +29,22 @@ class Registered:
         return gym.make(self.env, disable_env_checker=True, **self.options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        spec = gym.spec(self.env) if isinstance(self.env, str) else self.env
+        spec = spec_of(self.env) if isinstance(self.env, str) else self.env
         return Registered, (spec, dict(self.options))
+
+
+def spec_of(env: str) -> EnvSpec:
+    """What an id stands for in gym.make: `module:id` imports the module, and without a version it is the latest.
+
+    gym.spec knows of neither.
+    """
+    module, _, name = env.rpartition(":")
+    if module:
+        import_module(module)
+    namespace, family, version = parse_env_id(name)
+    if version is None:
+        version = find_highest_version(namespace, family)
+    return gym.spec(get_env_id(namespace, family, version))
 
 
 def check_portable(make: Callable[[], Made]) -> None:

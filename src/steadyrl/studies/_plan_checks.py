@@ -4,13 +4,11 @@ import json
 import warnings
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from typing import Any, Final
-
-import gymnasium as gym
 
 from steadyrl.ground.errors import BadInputError
 from steadyrl.ground.option import shown, unknown
+from steadyrl.rollouts.sources import spec_of
 from steadyrl.runs.build import maker
 from steadyrl.runs.config import RunConfig, all_options
 from steadyrl.runs.maze_group import MAZE
@@ -86,13 +84,8 @@ def flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 @cache
 def check_env(env: str) -> None:
     """Refuse an environment that nobody has registered. `module:id` imports the module."""
-    module, colon, name = env.rpartition(":")
     try:
-        if colon:
-            import_module(module)
-        families = {registered.rpartition("-v")[0] for registered in gym.registry}
-        if name not in families:  # an id without a version stands for the latest
-            gym.spec(name)
+        spec_of(env)
     except Exception as error:  # a module of a user's may raise anything
         raise BadInputError(f"env = {shown(env)}: {error}") from error
 
