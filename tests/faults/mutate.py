@@ -124,7 +124,7 @@ MUTATIONS = [
         "if False and int(",
         "tests/runs/test_resume.py -k damaged",
     ),
-    Mutation("metrics follow no link", "runs/metrics.py", " | os.O_NOFOLLOW", "", MUTATIONS_TEST),
+    Mutation("metrics follow no link", "runs/metrics.py", " | system.OPEN_SAFELY", "", MUTATIONS_TEST),
     Mutation(
         "metrics are cut back",
         "runs/metrics.py",
@@ -248,7 +248,7 @@ MUTATIONS = [
     Mutation(
         "digest of an evaluation",
         "studies/evaluations.py",
-        "cells.pop() != _digest(name, cells)",
+        "cells.pop() != _digest(header, [name, *cells])",
         'cells.pop() == ""',
         f"{COSTS} -k flipped",
     ),

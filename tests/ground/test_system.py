@@ -1,13 +1,17 @@
 """What operating systems do each in its own way; the other ways by taking Linux's away."""
 
 import os
+import runpy
 import subprocess
 import sys
 
 import pytest
 
 from steadyrl.ground import system
+from steadyrl.runs import train
+from steadyrl.runs.view import Quiet
 from tests.helpers.children import started
+from tests.helpers.run_folders import content
 
 HOLD = "import os, sys; from steadyrl.ground import system; f = os.open(sys.argv[1], os.O_RDWR); "
 HOLD += "print(system.try_lock(f), flush=True); sys.stdin.read()"
@@ -67,6 +71,27 @@ def test_the_lock_of_windows_itself(path):
     file = os.open(path, os.O_RDWR)
     assert system._try_lock_on_windows(file)
     os.close(file)
+
+
+def test_a_run_is_trained_where_the_flags_of_unix_are_missing(tmp_path, monkeypatch):
+    small = {"n": 2, "updates": 3, "checkpoint_every": 2, "view": Quiet()}
+    train("steadyrl/Maze-v0", out=tmp_path / "unix", **small)
+    for name in ("O_CLOEXEC", "O_NOFOLLOW"):
+        monkeypatch.delattr(os, name, raising=False)
+    monkeypatch.setattr(system, "OPEN_SAFELY", flags())
+    assert system.OPEN_SAFELY == getattr(os, "O_BINARY", 0)
+    train("steadyrl/Maze-v0", out=tmp_path / "other", **small)
+    assert content(tmp_path / "unix") == content(tmp_path / "other")
+
+
+def test_bytes_are_written_as_they_are_where_a_system_has_to_be_asked(monkeypatch):
+    monkeypatch.setattr(os, "O_BINARY", 0x8000, raising=False)
+    assert flags() & 0x8000
+
+
+def flags():
+    """What the module would open files with, were it imported now."""
+    return runpy.run_path(system.__file__)["OPEN_SAFELY"]
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**20 + 3])

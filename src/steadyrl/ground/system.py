@@ -10,8 +10,11 @@ from typing import Final
 FAR: Final = 2**30
 """Windows locks bytes, and nobody else may read them: so one that is never written."""
 BLOCK: Final = b"\0" * 2**20
-OPEN_SAFELY: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-"""Flags of a file that child processes do not inherit and that no link leads to; 0 where a system has no such flags."""
+OPEN_SAFELY: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+"""Flags of a file that child processes do not inherit, that no link leads to, and whose bytes are written as they are.
+
+Without those flags that a system does not have: Unix writes bytes as they are, Windows has no flag against links.
+"""
 
 
 def cores() -> int:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from steadyrl.ground import system
 from steadyrl.ground.errors import CorruptError
 from steadyrl.ground.files import on_disk, sha256_of
 from steadyrl.runs.checkpoint import Checkpoint
@@ -34,8 +35,7 @@ class Metrics:
         self.path = folder / NAME
         self.bytes = keep
         with on_disk(self.path):
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._file = os.open(self.path, flags, 0o644)
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | system.OPEN_SAFELY, 0o644)
             os.ftruncate(self._file, keep)
             self._digest = hashlib.sha256()
             self._names: set[str] = set()
