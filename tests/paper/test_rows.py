@@ -50,25 +50,42 @@ def test_the_folder_of_another_experiment_or_study_is_refused_and_left_alone(tmp
 
 DAMAGES = {
     "a byte that is no UTF-8": lambda line: line.replace(b'"variance"', b'"var\xffance"'),
-    "settings that are none": lambda line: json.dumps(json.loads(line) | {"seed": [1]}).encode(),
+    "another number": lambda line: changed(line, "gradient_norm", 0.125, digest=False),
+    "no digest": lambda line: line.replace(b'"sha256"', b'"sha255"'),
+    "settings that are none": lambda line: with_digest(json.loads(line) | {"seed": [1]}),
     "no object": lambda line: b"[" + line + b"]",
     "text for a number": lambda line: changed(line, "gradient_norm", "1"),
     "true for a number": lambda line: changed(line, "gradient_norm", True),
     "no number": lambda line: changed(line, "gradient_norm", float("nan")),
     "a number beyond all": lambda line: changed(line, "gradient_norm", 10**400),
-    "another setting": lambda line: json.dumps(json.loads(line) | {"estimator": "$\\frac$"}).encode(),
-    "other sources": lambda line: json.dumps(json.loads(line) | {"code": "0"}).encode(),
-    "a field too few": lambda line: line.replace(b'"gradient_norm"', b'"gradient_form"'),
+    "another setting": lambda line: with_digest(json.loads(line) | {"estimator": "$\\frac$"}),
+    "other sources": lambda line: with_digest(json.loads(line) | {"code": "0"}),
+    "a field too few": lambda line: with_digest(json.loads(line.replace(b'"gradient_norm"', b'"gradient_form"'))),
     "nested without end": lambda line: b"[" * 100_000,
     "cut off": lambda line: line[:-5],
 }
 
 
-def changed(line, name, value):
-    """The same line with another number, in the first place if there are several."""
+def changed(line, name, value, digest=True):
+    """The same line with another number, in the first place if there are several; its digest fits if asked for."""
     content = json.loads(line)
     content[name] = [value, *content[name][1:]] if isinstance(content[name], list) else value
-    return json.dumps(content).encode()
+    return with_digest(content) if digest else json.dumps(content).encode()
+
+
+def with_digest(content):
+    """A line with a digest that fits: what else is wrong with it has to be found otherwise."""
+    return rows._line({name: value for name, value in content.items() if name != "sha256"}).encode()
+
+
+@EXPERIMENTS
+def test_another_number_with_a_digest_that_fits_would_be_believed(experiment, cases, tmp_path):
+    whole, path = finished(experiment, cases, tmp_path), tmp_path / "rows.jsonl"
+    first, second = (line for line in path.read_bytes().splitlines() if line)
+    path.write_bytes(changed(first, "gradient_norm", 0.125) + b"\n" + second)
+    row, other = rows.read(experiment, cases, tmp_path)
+    assert row != whole[0]
+    assert other == whole[1]
 
 
 @EXPERIMENTS
@@ -85,7 +102,7 @@ def test_there_is_a_number_for_each_halt(tmp_path):
     finished(*HALTS, tmp_path)
     path = tmp_path / "rows.jsonl"
     first, second = (json.loads(line) for line in path.read_text().splitlines() if line)
-    path.write_text(json.dumps(first | {"timeout": first["timeout"][1:]}) + "\n" + json.dumps(second))
+    path.write_bytes(with_digest(first | {"timeout": first["timeout"][1:]}) + b"\n" + with_digest(second))
     assert [row.measure for row in rows.read(*HALTS, tmp_path)] == [second["measure"]]
 
 

@@ -1,7 +1,8 @@
 """An experiment that is no training to keep: its rows in rows.jsonl, so that it can be resumed, and nothing else.
 
 A row is known by the settings of its case, and by the sources that its numbers come from: rows of other sources are
-measured anew. Experiments run in processes of this machine, not by Ray: the longest takes minutes.
+measured anew, and so are those that are not as they were written, which a digest in each line says. Experiments run in
+processes of this machine, not by Ray: the longest takes minutes.
 """
 
 import json
@@ -22,6 +23,7 @@ from steadyrl.runs.lock import locked
 NAME: Final = "rows.jsonl"
 LOCK: Final = "rows.lock"
 ABOUT: Final = "experiment.json"
+DIGEST: Final = "sha256"
 STUDY: Final = "study.json"
 
 T = TypeVar("T")
@@ -89,7 +91,7 @@ def _fill(experiment: Experiment, cases: Sequence[Any], out: Path, each: Each, *
         task = bar.add_task(experiment.name, total=len(cases), completed=len(rows_so_far))
         _append(out / NAME, "")  # closes a line that a kill cut off
         for rows in each(experiment.measure, experiment.tasks(missing)):
-            _append(out / NAME, *(json.dumps({**asdict(row), "code": _code(experiment)}) for row in rows))
+            _append(out / NAME, *(_line({**asdict(row), "code": _code(experiment)}) for row in rows))
             bar.advance(task, len(rows))
 
 
@@ -111,12 +113,21 @@ def _rows(experiment: Experiment, cases: Sequence[Any], out: Path) -> dict[str, 
         for line in _pieces(file):
             try:
                 content = json.loads(line)
-                if content.pop("code") == _code(experiment):
+                if content.pop(DIGEST) == _digest(content) and content.pop("code") == _code(experiment):
                     key = _text({name: content[name] for name in next(iter(settings.values()), {})})
                     rows[key] = _row(experiment, content, settings[key])
             except (ValueError, RecursionError, TypeError, KeyError, AttributeError, OverflowError):
                 continue
     return rows
+
+
+def _line(content: dict[str, Any]) -> str:
+    return json.dumps({**content, DIGEST: _digest(content)})
+
+
+def _digest(content: dict[str, Any]) -> str:
+    """For damage, not for a forger, who can compute one too."""
+    return sha256(_text(content).encode()).hexdigest()[:16]
 
 
 def _pieces(file: IO[str]) -> Iterator[str]:
