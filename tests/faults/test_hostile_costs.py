@@ -226,7 +226,7 @@ def test_without_the_digest_a_flipped_digit_would_be_believed(study, monkeypatch
     text = path.read_text().replace(repr(numbers["mean"])[:6], "-12.34", 1)
     digest = next(csv.DictReader(text.splitlines()))["sha256"]
     path.write_text(text)
-    monkeypatch.setattr(evaluations, "_digest", lambda name, cells: digest)
+    monkeypatch.setattr(evaluations, "_digest", lambda header, cells: digest)
     (row,) = evaluations.read(study).values()
     assert repr(row["mean"]).startswith("-12.34")
 
@@ -240,9 +240,39 @@ def test_evaluations_of_a_version_without_digests_are_played_again(study):
     assert path.read_text() == right
 
 
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_headings_that_were_swapped_are_not_believed(study):
+    path = played(study)
+    right = path.read_text()
+    header, rows = right.split("\n", 1)
+    assert ",mean,risk_averse," in header
+    path.write_text(header.replace(",mean,risk_averse,", ",risk_averse,mean,") + "\n" + rows)
+    with pytest.warns(UserWarning, match=r"evaluations\.csv: 1 rows are not as they were written, and left out"):
+        assert evaluations.read(study) == {}
+    played(study)
+    assert path.read_text() == right
+
+
+@pytest.mark.parametrize(
+    ("size", "end", "reason"),
+    [
+        (40 * 10**9, b"", "it has more than 268435456 bytes"),
+        (0, b"\xff", "must be a table of numbers with a column hash"),
+    ],
+)
+def test_evaluations_that_are_none_are_refused_in_one_line(size, end, reason, study, refused):
+    path = evaluations.path_of(study)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(end)
+    if size:
+        os.truncate(path, size)  # sparse: it takes no room
+    line = refused("report", study, "--evaluate", "20", "--no-maps", codes=(4,))
+    assert line == f"error: {path}: damaged: {reason}: remove it\n"
+
+
 def test_what_the_bounds_are():
     """As SECURITY.md has them."""
     assert (_layout.MOST_CELLS, option.MOST_LAYERS, _run_result.MOST_NAMES) == (10_000, 100, 500)
-    assert _run_result.MOST_BYTES == 2**30
+    assert (_run_result.MOST_BYTES, evaluations.MOST_BYTES) == (2**30, 2**28)
     assert metrics.NAME == "metrics.jsonl"
     assert MAZE == "steadyrl/Maze-v0"

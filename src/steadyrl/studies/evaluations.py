@@ -1,6 +1,7 @@
 """How variable the final policies of a study are, by every measure: results/evaluations.csv.
 
-The last column of a row is a digest of the others, so that a number that was changed is not believed but played again.
+The last column of a row is a digest of the others and of the headings, so that a number that was changed, or that
+stands below another heading, is not believed but played again.
 """
 
 import csv
@@ -27,6 +28,8 @@ READINGS = ("mean", "risk_averse", "length")
 DIGEST: Final = "sha256"
 DIGITS: Final = 16
 """Of a row's digest: for damage, not for a forger, who can compute one too."""
+MOST_BYTES: Final = 2**28
+"""Of the file: of some 100,000 runs it has a third of that."""
 PAUSE: Final = 30.0
 """Seconds from one writing of the file to the next."""
 
@@ -86,13 +89,15 @@ def read(study: Path) -> dict[str, Row]:
     if not path.is_file():
         return {}
     with on_disk(path):
-        text = path.read_text(encoding="utf-8")
+        if path.stat().st_size > MOST_BYTES:
+            raise CorruptError(f"{path}: damaged: it has more than {MOST_BYTES} bytes: remove it")
+        raw = path.read_bytes()
     rows: dict[str, Row] = {}
     changed = 0
     try:
-        header, *lines = csv.reader(io.StringIO(text), strict=True)
+        header, *lines = csv.reader(io.StringIO(raw.decode()), strict=True)
         for name, *cells in lines:
-            if header[-1:] != [DIGEST] or cells.pop() != _digest(name, cells):
+            if header[-1:] != [DIGEST] or cells.pop() != _digest(header, [name, *cells]):
                 changed += 1
                 continue
             rows[name] = {column: float(x) if x else None for column, x in zip(header[1:-1], cells, strict=True)}
@@ -125,13 +130,14 @@ def _evaluated(run: RunResult, episodes: int, names: Sequence[str]) -> Row:
 def _text(rows: dict[str, Row], columns: Sequence[str]) -> str:
     file = io.StringIO()
     table = csv.writer(file, lineterminator="\n")
-    table.writerow(["hash", *columns, DIGEST])
+    header = ["hash", *columns, DIGEST]
+    table.writerow(header)
     for name, row in rows.items():
         numbers = [row.get(column) for column in columns]
-        cells = ["" if x is None else repr(int(x) if x.is_integer() else x) for x in numbers]
-        table.writerow([name, *cells, _digest(name, cells)])
+        cells = [name, *("" if x is None else repr(int(x) if x.is_integer() else x) for x in numbers)]
+        table.writerow([*cells, _digest(header, cells)])
     return file.getvalue()
 
 
-def _digest(name: str, cells: Sequence[str]) -> str:
-    return hashlib.sha256(",".join([name, *cells]).encode()).hexdigest()[:DIGITS]
+def _digest(header: Sequence[str], cells: Sequence[str]) -> str:
+    return hashlib.sha256(",".join([*header, *cells]).encode()).hexdigest()[:DIGITS]
