@@ -106,6 +106,7 @@ def test_a_worker_that_hangs_is_replaced(tmp_path, at_once, monkeypatch):
     ("fault", "reason"),
     [
         ("killed", r"episode \d+: its worker process died \(in each of 3 attempts\)"),
+        ("exits", r"episode \d+: its worker process died \(in each of 3 attempts\)"),
         ("raises", r"episode \d+, step 0: the environment raised RuntimeError: the motor is on fire \(in each of 3"),
     ],
 )

@@ -33,7 +33,8 @@ RUNS = {
     "ppo": (
         RunConfig(
             "Pendulum-v1", algorithm="ppo", limit=20, n=4, updates=16, checkpoint_every=2, hidden=(8,),
-            minibatch_size=27, inner_updates=3, lam=0.1,
+            minibatch_size=27, inner_updates=3, lam=0.1, normalise_observations=True, normalise_returns=True,
+            keep_best="return", evaluate_every=3, evaluate_episodes=2,
         ),
         4,
     ),
