@@ -26,13 +26,14 @@ TABLE = {
     "a hole in an observation": (
         ["train", FAULTY, *SMALL, "--env-options", "hole=true", "--out", "{at}/hole"],
         1,
-        "error: update 3, episode 0, step 5: observation = [ 1. 5. nan]: must be finite (there is no checkpoint yet)\n",
+        f"error: {FAULTY}: update 3, episode 0, step 5: observation = [ 1. 5. nan]: must be finite "
+        "(there is no checkpoint yet)\n",
     ),
     "an environment that raises in reset": (
         ["train", FAULTY, *SMALL, "--env-options", "late=true", "--out", "{at}/late"],
         1,
-        "error: update 3, episode 0, reset(seed=475675830): the environment raised OSError: the camera is gone "
-        "(there is no checkpoint yet)\n",
+        f"error: {FAULTY}: update 3, episode 0, reset(seed=475675830): the environment raised OSError: "
+        "the camera is gone (there is no checkpoint yet)\n",
     ),
     "an option the environment lacks": (
         ["train", MAZE, "--env-options", "colour=red", "--quiet", "--out", "{at}/option"],
@@ -168,7 +169,8 @@ def test_in_a_study_one_run_fails_one_diverges_and_the_rest_goes_on(tmp_path):
         check=False, capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
     (failed,) = (path.parent for path in (tmp_path / "out").glob("runs/*/failed.json"))
-    why = "update 3, episode 0, step 5: observation = [ 1. 5. nan]: must be finite (there is no checkpoint yet)"
+    place = f"{FAULTY}: update 3, episode 0, step 5"
+    why = f"{place}: observation = [ 1. 5. nan]: must be finite (there is no checkpoint yet)"
     assert (process.returncode, process.stdout, process.stderr) == (
         1,
         "",

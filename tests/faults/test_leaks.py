@@ -20,7 +20,8 @@ updates = 6
 [grid]
 env_options.how = ["{first}", "{second}"]
 """
-HERE = "update 3, episode 0, step 3: the environment raised"
+ENV = "tests.faults.leaks:Leaky-v0"
+HERE = f"{ENV}: update 3, episode 0, step 3: the environment raised"
 NONE = "(there is no checkpoint yet)"
 MESSAGES = {
     "sys.exit": f"{HERE} SystemExit: 0 {NONE}",
@@ -31,7 +32,7 @@ MESSAGES = {
     "no words": f"{HERE} ValueError {NONE}",
     "mute": f"{HERE} MuteError {NONE}",
     "endless words": f"{HERE} ValueError: {('la ' * 200)[:500]}... {NONE}",
-    "info": f"update 1, episode 0: info['risk_averse'] = np.str_('yes'): must be a number from 0 to 1 {NONE}",
+    "info": f"{ENV}: update 1, episode 0, step 9: info['risk_averse'] = 'yes': must be a number from 0 to 1 {NONE}",
     "number": f"{HERE} OverflowError: Python int too large to convert to C long {NONE}",
 }
 """What the command says, by what the environment does."""
@@ -44,7 +45,7 @@ STUDIES = {
 
 def leaky(how, out, **options):
     settings = [f"{name}={value}" for name, value in options.items()]
-    return ["train", "tests.faults.leaks:Leaky-v0", *SMALL, "--out", str(out), "--env-options", f"how={how}", *settings]
+    return ["train", ENV, *SMALL, "--out", str(out), "--env-options", f"how={how}", *settings]
 
 
 @pytest.fixture(scope="module")
@@ -83,17 +84,17 @@ def test_a_thread_that_raises_is_one_line_with_the_name_of_the_environment(answe
     code, out, err = answers[1]["thread"]
     assert (code, out) == (0, "finished: thread (6 updates)\n")
     problem = "a thread raised ValueError: invalid literal for int() with base 10: 'x'"
-    assert err == f"warning: tests.faults.leaks:Leaky-v0: {problem}; the run continues without that thread\n"
+    assert err == f"warning: {ENV}: {problem}; the run continues without that thread\n"
 
 
 def test_an_environment_that_cannot_be_made_again_is_named_with_the_update(answers):
-    message = "error: after update 4, a new environment: raised ValueError: no words (ckpt-4 stays)\n"
-    assert answers[1]["made again"] == [1, "", message]
+    message = "after update 4, a new environment: raised ValueError: no words (ckpt-4 stays)"
+    assert answers[1]["made again"] == [1, "", f"error: {ENV}: {message}\n"]
 
 
 def test_files_that_an_environment_closes_are_named(answers):
-    message = "error: files/metrics.jsonl: was closed by other code of this process, the environment's perhaps\n"
-    assert answers[1]["files"] == [1, "", message]
+    closed = "files/metrics.jsonl: was closed by other code of this process, the environment's perhaps"
+    assert answers[1]["files"] == [1, "", f"error: {ENV}: after update 3 and 3 episodes, {closed} {NONE}\n"]
 
 
 @pytest.mark.parametrize("how", ["chdir", "chdir at once"])

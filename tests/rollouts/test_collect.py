@@ -186,6 +186,25 @@ def test_the_episode_and_step_named_are_the_right_ones():
         collect(RandomPolicy(Counter.action_space), broken(reward=np.nan), 9, 0, limit=50, width=3)
 
 
+def test_a_reading_that_is_no_number_is_named_with_its_own_episode_and_last_step():
+    unlucky = episode_seeds(0, 0, 4)[2]
+
+    class Says(Counter):
+        def reset(self, *, seed=None, options=None):
+            self.reading = "often" if seed == unlucky else 0.5
+            return super().reset(seed=seed)
+
+        def step(self, action):
+            *rest, info = super().step(action)
+            return *rest, {**info, "risk_averse": self.reading}
+
+    last = collect(RandomPolicy(Counter.action_space), Counter, 4, 0, limit=50).lengths[2] - 1
+    with pytest.raises(
+        EpisodeError, match=rf"^episode 2, step {last}: info\['risk_averse'\] = 'often': must be a number"
+    ):
+        collect(RandomPolicy(Counter.action_space), Says, 4, 0, limit=50)
+
+
 def test_an_environment_that_raises_in_reset_is_named():
     class Dead(Counter):
         def reset(self, *, seed=None, options=None):

@@ -48,13 +48,14 @@ TABLE = {
     "nan in the middle": (
         ["tests.runs.envs:Walk-v0", "--env-options", "fault=hole", "after=2", "--checkpoint-every", "3"],
         1,
-        "update 3, episode 0, step 3: reward = nan: must be finite (there is no checkpoint yet)",
+        "tests.runs.envs:Walk-v0: update 3, episode 0, step 3: reward = nan: must be finite "
+        "(there is no checkpoint yet)",
     ),
     "raises in the middle": (
         ["tests.runs.envs:Walk-v0", "--env-options", "fault=raises", "after=2", "--checkpoint-every", "3"],
         1,
-        "update 3, episode 0, step 3: the environment raised RuntimeError: the motor is on fire "
-        "(there is no checkpoint yet)",
+        "tests.runs.envs:Walk-v0: update 3, episode 0, step 3: the environment raised RuntimeError: "
+        "the motor is on fire (there is no checkpoint yet)",
     ),
     "too few for the tail": (
         [MAZE, "--measure", "cvar_deviation", "--measure-params", "alpha=0.1"],

@@ -12,6 +12,7 @@ from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.ground import streams
 from steadyrl.rollouts import Collector
 from steadyrl.runs import BadInputError, Callback, RunConfig, RunFailedError, config_hash, load, train
+from steadyrl.runs.build import env_name
 from steadyrl.runs.training import check_arguments
 from steadyrl.runs.view import Lines, Quiet
 from tests.runs import envs
@@ -83,9 +84,10 @@ def test_divergence_ends_the_run_and_is_kept(tmp_path):
 )
 def test_an_environment_that_breaks_down_fails_the_run_naming_episode_and_step(fault, why, tmp_path):
     """It does so in its third episode; every one of them plays one in each update."""
+    env = walk_with(fault=fault, after=2)
     with pytest.raises(RunFailedError) as failed:
-        train(walk_with(fault=fault, after=2), n=3, updates=9, out=tmp_path / "run", view=Quiet())
-    assert str(failed.value) == f"update 3, episode 0, step 3: {why} (there is no checkpoint yet)"
+        train(env, n=3, updates=9, out=tmp_path / "run", view=Quiet())
+    assert str(failed.value) == f"{env_name(env)}: update 3, episode 0, step 3: {why} (there is no checkpoint yet)"
     assert failed.value.exit_code == 1
 
 

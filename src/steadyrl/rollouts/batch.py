@@ -13,6 +13,8 @@ from steadyrl.rollouts.stepper import EpisodeError, LastInfo
 
 PLAIN: Final = (str, bool, int, float, np.generic)
 """What of an episode's last info is kept."""
+NUMBERS: Final = "biuf"
+"""Kinds of NumPy's numbers: truths, whole ones, those that are not negative, and floats."""
 STEPS: Final = ("observations", "actions", "rewards")
 """Arrays with an axis of steps, padded with zeros to the longest episode."""
 EPISODES: Final = ("lengths", "terminated", "last_observations")
@@ -77,16 +79,20 @@ def join(parts: Sequence[Part]) -> Batch:
     """The batch of these parts, whatever their order; together they are episodes 0, 1, 2 and so on."""
     ordered = sorted(parts, key=lambda part: part.first)
     arrays = _of_one(ordered[0]) if len(ordered) == 1 else _of_many(ordered)
-    outcomes = columns([final for part in ordered for final in part.finals])
-    n = arrays["lengths"].size
-    return Batch(**arrays, risk_averse=_risk_averse(outcomes.pop("risk_averse", np.full(n, np.nan))), outcomes=outcomes)
+    finals = [final for part in ordered for final in part.finals]
+    outcomes = columns(finals)
+    column = outcomes.pop("risk_averse", np.full(len(finals), np.nan))
+    if column.dtype.kind not in NUMBERS:
+        raise _no_risk_averse(finals, arrays["lengths"])
+    return Batch(**arrays, risk_averse=column.astype(np.float64), outcomes=outcomes)
 
 
-def _risk_averse(column: NDArray[Any]) -> Float[Array, " n"]:
-    """The environment's own reading, which must be a number."""
-    if column.dtype.kind not in "biuf":
-        raise EpisodeError(f"episode 0: info['risk_averse'] = {shown(column[0])}: must be a number from 0 to 1")
-    return column.astype(np.float64)
+def _no_risk_averse(finals: Sequence[LastInfo], lengths: Int[IntArray, " n"]) -> EpisodeError:
+    """What to raise if the environment's own reading is no number: which is the first."""
+    values = [final["risk_averse"] for final in finals]
+    episode = next((k for k, value in enumerate(values) if np.asarray(value).dtype.kind not in NUMBERS), 0)
+    place = f"episode {episode}, step {lengths[episode] - 1}"
+    return EpisodeError(f"{place}: info['risk_averse'] = {shown(values[episode])}: must be a number from 0 to 1")
 
 
 def columns(finals: Sequence[LastInfo]) -> dict[str, NDArray[Any]]:

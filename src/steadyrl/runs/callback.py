@@ -92,9 +92,7 @@ class Callbacks:
         return answers
 
     def _failed(self, name: str, reason: str) -> RunFailedError:
-        update = self.record.last_checkpoint
-        last = f"ckpt-{update} stays" if update else "there is no checkpoint yet"
-        return RunFailedError(f"update {self.record.update}, callback {name} {reason} ({last})")
+        return self.record.failed(f"update {self.record.update}, callback {name} {reason}")
 
 
 def _is_number(key: Any, value: Any) -> bool:

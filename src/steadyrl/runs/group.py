@@ -128,10 +128,7 @@ class Single:
             raise self._failed(place, error) from error
 
     def _failed(self, place: str, error: Exception) -> RunFailedError:
-        last = (
-            f"ckpt-{self.record.last_checkpoint} stays" if self.record.last_checkpoint else "there is no checkpoint yet"
-        )
-        return RunFailedError(f"{place}, {error} ({last})")
+        return self.record.failed(f"{self.config.env}: {place}, {error}")
 
     def _evaluate(self) -> dict[str, float]:
         """The current policy on episodes apart from those it learns from."""

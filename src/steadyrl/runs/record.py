@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from steadyrl.algorithms import Algorithm
-from steadyrl.ground.errors import CorruptError
+from steadyrl.ground.errors import CorruptError, RunFailedError
 from steadyrl.runs import checkpoint, folder, metrics
 from steadyrl.runs.checkpoint import Checkpoint
 from steadyrl.runs.config import RunConfig, config_hash
@@ -69,7 +69,16 @@ class Record:
 
     def log(self, row: Mapping[str, float]) -> None:
         """Add a line to the metrics."""
-        self.metrics.append({"update": self.update, "episodes": self.episodes, "steps": self.steps, **row})
+        try:
+            self.metrics.append({"update": self.update, "episodes": self.episodes, "steps": self.steps, **row})
+        except RunFailedError as error:  # an environment may have closed them
+            place = f"after update {self.update} and {self.episodes} episodes"
+            raise self.failed(f"{self.config.env}: {place}, {error}") from error
+
+    def failed(self, message: str) -> RunFailedError:
+        """What to raise if the run cannot continue: it says which checkpoint there is."""
+        last = f"ckpt-{self.last_checkpoint} stays" if self.last_checkpoint else "there is no checkpoint yet"
+        return RunFailedError(f"{message} ({last})")
 
     @property
     def checkpoint_due(self) -> bool:

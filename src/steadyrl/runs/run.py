@@ -103,7 +103,7 @@ class Run:
             try:
                 return evaluation.evaluate(policy, collector, episodes, seed, self.gamma if gamma is None else gamma)
             except EpisodeError as error:
-                raise RunFailedError(f"evaluation, {error}") from error
+                raise RunFailedError(f"{self.config.env}: evaluation, {error}") from error
 
     def export(self, out: str | Path | None = None, *, episodes: int = 500, seed: int = 0) -> Path:
         """Write the policy and its model card into a folder, by default `policy` in the run's; the folder.
