@@ -2,26 +2,20 @@
 
 import random
 import signal
-import subprocess
 import sys
 from importlib.util import find_spec
 
 from tests.faults import LONG, ROOT, figure
+from tests.helpers.ray_starts import ended_with_ray
 from tests.helpers.run_folders import content
 
-RAY_STARTS = 10
 KILLS = 50 if LONG else 2
 PLAYERS = ("1", "2", "3", "ray") if LONG and find_spec("ray") else ("1", "2")
 
 
 def played(folder, who, batches=0):
-    """The process when it has ended. A Ray that is not up within its 30 seconds, on busy cores, is started again."""
-    command = [sys.executable, "-m", "tests.faults.anybody", str(folder), who, str(batches)]
-    for _ in range(RAY_STARTS):
-        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-        if "engine = ray: it did not start" not in done.stderr:
-            break
-    return done
+    """The process when it has ended."""
+    return ended_with_ray([sys.executable, "-m", "tests.faults.anybody", str(folder), who, str(batches)], ROOT)
 
 
 def test_killed_at_random_and_resumed_by_whoever_it_ends_with_the_same_bytes(tmp_path):

@@ -24,12 +24,12 @@ from tests.faults.driver import (
     write,
 )
 from tests.helpers.children import alive, until
+from tests.helpers.ray_starts import running_by_ray
 
 pytest.importorskip("ray")
 
 LONGER = MAZE.replace("400", "3000").replace("updates = 40\n", "updates = 150\n")
 LOOPBACK = ("0100007F:", "0000000000000000FFFF00000100007F:")
-OPTIONS = ("--engine", "ray", "--workers", "2")
 
 
 def name_of(pid):
@@ -51,8 +51,7 @@ def local(tmp_path_factory):
 
 def test_by_ray_a_study_gives_the_same_bytes_as_by_the_local_engine(local, tmp_path):
     folder = write(tmp_path / "study", LONGER if LONG else TINY)
-    with running(folder, *OPTIONS, executed=folder / "executed") as driver:
-        until_progress(driver, folder)
+    with running_by_ray(folder, executed=folder / "executed") as driver:
         addresses = {address for _, address in listening(processes(driver.pid))}
         code, err = ended(driver)
     assert code == 0, err
@@ -68,7 +67,7 @@ def test_by_ray_a_study_gives_the_same_bytes_as_by_the_local_engine(local, tmp_p
 def test_a_worker_of_ray_that_is_killed_loses_nothing(local, tmp_path):
     folder = write(tmp_path / "study", LONGER)
     kills = 0
-    with running(folder, *OPTIONS) as driver:
+    with running_by_ray(folder) as driver:
         while kills < 3:
             until_progress(driver, folder)
             assert driver.poll() is None, driver.communicate()[1]
@@ -86,14 +85,13 @@ def test_a_worker_of_ray_that_is_killed_loses_nothing(local, tmp_path):
 @long_only
 def test_if_ray_itself_is_killed_no_run_is_blamed_and_the_same_command_goes_on(local, tmp_path):
     folder = write(tmp_path / "study", LONGER)
-    with running(folder, *OPTIONS) as driver:
-        until_progress(driver, folder)
+    with running_by_ray(folder) as driver:
         (raylet,) = [pid for pid in processes(driver.pid) if b"raylet/raylet" in name_of(pid)]
         os.kill(raylet, signal.SIGKILL)
         code, err = ended(driver)
     assert code != 0
     assert not list(folder.glob("out/runs/*/failed.json")), err
-    with running(folder, *OPTIONS) as driver:
+    with running_by_ray(folder) as driver:
         assert ended(driver)[0] == 0
     assert results(folder) == local
 

@@ -1,7 +1,6 @@
 """Episodes of one run played by actors of Ray: the same bytes, with a node lost, interrupted, and with bad input."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,20 +11,17 @@ from steadyrl.ground.errors import BadInputError
 from steadyrl.rollouts import Collector
 from steadyrl.runs import train
 from steadyrl.runs.view import Quiet
+from tests.helpers.ray_starts import ended_with_ray
 from tests.rollouts.faulty import Lengths
 from tests.runs import envs
 
 pytest.importorskip("ray")
 
-NOT_STARTED = 77
 ROOT = Path(__file__).parents[2]
 
 
 def test_on_two_nodes_a_run_has_the_same_bytes_though_it_is_interrupted_and_a_node_is_killed(tmp_path):
-    command = [sys.executable, "-m", "tests.rollouts.two_nodes", str(tmp_path)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-    if done.returncode == NOT_STARTED:
-        pytest.skip("Ray did not start within the half minute that it gives itself")
+    done = ended_with_ray([sys.executable, "-m", "tests.rollouts.two_nodes", str(tmp_path)], ROOT)
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["nodes"] == [2, 1]

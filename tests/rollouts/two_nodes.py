@@ -25,13 +25,12 @@ from steadyrl.rollouts import Collector, EpisodeError, collector, workers
 from steadyrl.runs import Callback, train
 from steadyrl.runs.view import Quiet
 from tests.helpers.children import until
+from tests.helpers.ray_starts import NOT_STARTED
 from tests.helpers.run_folders import content
 from tests.rollouts.faulty import Lengths, clock_of
 from tests.runs import envs
 
 HOST = {"node_ip_address": "127.0.0.1", "num_cpus": 1, "include_dashboard": False}
-NOT_STARTED = 77
-"""Exit code: the machine was too busy for Ray, which gives a node half a minute to start."""
 FIELDS = {"n": 12, "updates": 12, "checkpoint_every": 2, "evaluate_every": 4, "evaluate_episodes": 6}
 
 
