@@ -33,10 +33,11 @@ class Ramp(Stateful):
 
     parts = ("batches",)
 
-    def __init__(self, updates: int, young: float = YOUNG) -> None:
-        """`updates` are those of the whole run, `young` is what it begins with."""
+    def __init__(self, updates: int, young: float = YOUNG, end: float = END) -> None:
+        """Of a run of so many updates, which begins with `young` and has all of it after the share `end`."""
         self.updates = updates
         self.young = young
+        self.end = end
         self.batches = 0
 
     def see(self) -> None:
@@ -46,7 +47,7 @@ class Ramp(Stateful):
     @property
     def grown(self) -> float:
         """The share of the way from young to grown up."""
-        return float(np.clip((self.batches / self.updates - BEGIN) / (END - BEGIN), 0.0, 1.0))
+        return float(np.clip((self.batches / self.updates - BEGIN) / (self.end - BEGIN), 0.0, 1.0))
 
     def limited(self, steadiness: float) -> float:
         """What a policy of this age gets of it."""

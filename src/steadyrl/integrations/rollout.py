@@ -41,6 +41,9 @@ OPEN: Final = -1
 """The episode of a step whose episode has not ended."""
 UNKNOWN: Final = -2
 """Of one whose episode began before the penalty came in."""
+RAMP_END: Final = 0.9
+"""The share of a training after which all of a steadiness is there: later than in our own PPO, whose rates fall and
+which learns sooner."""
 CRITIC_LAMBDA: Final = 0.95
 """Decay of the penalty's own advantages, where it has a critic."""
 
@@ -78,7 +81,7 @@ class RolloutPenalty:
                 where a rollout finishes fewer, those of earlier rollouts are counted too. Only the steps of the
                 rollout itself are penalised.
             updates: Rollouts of the whole training; a steadiness above 0.5 is 0.5 for a tenth of them, and all
-                there from half of them on.
+                there for the last tenth (`steadyrl.algorithms.ramp`).
             of: The risk of what: return, or with lam or constraint cost (the sum of info["cost"]), drawdown, length, a
                 number of an episode's last info, or a function of its rewards and infos.
             options: `lam`, `steadiness`, `objective`, `at_most`, `constraint`, `estimator`, `measure_params` and the
@@ -105,7 +108,7 @@ class RolloutPenalty:
         self.episodes = episodes
         self.fewest = next(enough)
         self.of = of
-        self.ramp = Ramp(updates)
+        self.ramp = Ramp(updates, end=RAMP_END)
         self.penalty = Penalty(penalty_options, self.ramp)
         self.logged: dict[str, float] = {}
         """After `take`: variability, lam, the episodes behind both, the share of steps that were penalised."""
