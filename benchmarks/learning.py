@@ -26,7 +26,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 
 from steadyrl.rollouts.episodes import episode_seeds
-from steadyrl.runs.build import make_collector, make_learner, maker
+from steadyrl.runs.build import make_collector, make_learner, maker, with_env_defaults
 from steadyrl.runs.checks import config_from
 
 EPISODES, EVALUATION = 50, 2**31
@@ -67,7 +67,7 @@ ZOO = {
 
 def ours(env, budget, seed):
     """Train on so many steps; steps, and the mean returns of both evaluations."""
-    config = config_from({"env": env, "algorithm": "risk-neutral-ppo", "seed": seed})
+    config = config_from(with_env_defaults({"env": env, "algorithm": "risk-neutral-ppo", "seed": seed}))
     collector = make_collector(config, maker(config))
     learner = make_learner(config, collector.observation_space, collector.action_space)
     steps = iteration = 0

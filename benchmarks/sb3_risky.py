@@ -31,7 +31,7 @@ from steadyrl.envs.noise import Gaussian
 from steadyrl.envs.risky import Above, RiskyRegion
 from steadyrl.integrations.sb3 import RiskAverse
 from steadyrl.integrations.sb3_model import Sb3Player
-from steadyrl.runs.build import make_collector, make_learner
+from steadyrl.runs.build import make_collector, make_learner, with_env_defaults
 from steadyrl.runs.checks import config_from
 
 EPISODES = 100
@@ -76,7 +76,8 @@ def averse(**options):
 def ours(task, seed, **penalty):
     """Train our PPO; steps, and a policy."""
     make, budget, _, _, options = TASKS[task]
-    config = config_from({"env": task, "algorithm": "ppo", "seed": seed, "updates": 10**6} | options | penalty)
+    fields = {"env": f"<{task}>", "algorithm": "ppo", "seed": seed, "updates": 10**6} | options | penalty
+    config = config_from(with_env_defaults(fields, make))
     collector = make_collector(config, make)
     learner = make_learner(config, collector.observation_space, collector.action_space)
     steps = iteration = 0
