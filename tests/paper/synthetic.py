@@ -30,7 +30,7 @@ def configs(name, seeds, quick, estimators):
 
 def settings_of(config):
     settings = {**config.to_dict(), "env_options.noise": config.env_options.get("noise")}
-    return settings | ({"measure": RISK_NEUTRAL} if config.lam == 0 else {})
+    return settings | ({"measure": RISK_NEUTRAL} if 0 in (config.lam, config.steadiness) else {})
 
 
 def run_of(config, number, status="finished", settings=None, **numbers):

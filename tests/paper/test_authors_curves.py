@@ -1,9 +1,13 @@
 """The authors' LunarLander curves over ours, and the differences as a table, however much of the study there is."""
 
+import math
+
 import pytest
 
 from steadyrl.estimators.paper import MEASURES
+from steadyrl.paper.judging import STEADY
 from steadyrl.paper.lunarlander.figure import CURVES, NOT_RUN, differences, over_the_authors
+from steadyrl.paper.studies import STUDIES
 from tests.paper.synthetic import study
 
 GINI = {"measure": "gini_deviation", "estimator": "paper"}
@@ -30,8 +34,36 @@ def test_the_table_has_theirs_ours_and_the_difference():
     gini = cells(differences(results), "Gini deviation")
     assert gini[1:4] == ["5", "277 / 270 [270, 270] (-7)", "0.79 / 0.60 [0.60, 0.60] (-0.19)"]
     assert gini[4] == "6,500 / 33,000"  # of 20 logged rows the rate is averaged over five
-    assert gini[-2:] == ["31,000 / 66,000", "80,000 / never"]
+    assert gini[-4:-1] == ["19,000 / 39,600", "31,000 / 66,000", "80,000 / never"]
+    assert gini[-1] == "80,000 / never"
     assert cells(differences(results), "Variance")[2].startswith("-123 / -13")
+
+
+def test_both_levels_at_once_are_over_the_authors_episodes():
+    """Ours first has both, in the mean of five of 20 rows, when the rate has been there for four of them."""
+    learned = {"rate": 1.0, "after": 0.25, "return": 280.0}
+    results = study("lunarlander-best", [({"steadiness": 1.0}, learned)], seeds=3)
+    table = differences(results, estimator=None)
+    assert "one steadiness for every measure" in table
+    assert "| to 250 and 0.8 at once |" in table
+    assert cells(table, "CVaR deviation")[-1] == "67,000 / 2,700 (24.8 times as fast)"
+    assert cells(table, "Gini deviation")[-1] == "80,000 / 2,700 (29.6 times as fast)"
+    assert cells(table, "Standard deviation")[-1] == "never / 2,700"
+    assert cells(table, "CVaR deviation")[-4] == "24,000 / 1,800"  # the first landings
+
+
+def test_the_authors_have_both_levels_when_they_have_the_later_one():
+    assert {measure for measure, curve in CURVES.items() if math.isfinite(curve.solved)} == set(STEADY)
+    assert [CURVES[measure].solved for measure in STEADY] == [67e3, 80e3, 54e3, 65e3]
+
+
+def test_a_study_without_estimators_to_choose_from_has_its_figure_too():
+    results = study("lunarlander-best", seeds=2)
+    panels = over_the_authors(results, estimator=None).axes
+    assert [len(panel.lines) for panel in panels] == [4] * 2 * len(CURVES)
+    assert {panel.get_xscale() for panel in panels} == {"log"}
+    grid = STUDIES["lunarlander-best"]
+    assert (set(grid.figures), set(grid.tables)) == ({"authors"}, {"differences.md"})
 
 
 def test_what_was_not_run_has_no_number():

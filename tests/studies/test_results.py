@@ -105,12 +105,37 @@ def test_episodes_to_a_rate_that_stays(rates, episodes, tmp_path):
     assert one_run(tmp_path, rows(risk_averse=rates)).episodes_to(0.9) == episodes
 
 
+def test_the_last_episodes_are_the_last_rows_that_hold_them(tmp_path):
+    """Of 200 episodes in batches of 30 these are 7 rows, ceil(200 / 30), of batches of 50 there are 4."""
+    batches = [
+        {**row, "episodes": 30 * (k + 1)} for k, row in enumerate(rows(risk_averse=[0.0] * 3 + [0.5] + [1.0] * 6))
+    ]
+    run = one_run(tmp_path / "thirty", batches)
+    assert run.last("risk_averse", 200) == pytest.approx(6.5 / 7)
+    assert run.last("risk_averse", 180) == 1.0
+    assert run.last("risk_averse", 10_000) == pytest.approx(0.65)
+    assert run.last("no such metric", 200) is None
+
+
+def test_both_levels_at_once_are_neither_the_one_nor_the_other(tmp_path):
+    metrics = {"risk_averse": [0.0] * 2 + [1.0] * 10 + [0.0] * 3, "return": [0.0] * 6 + [300.0] * 9}
+    run = one_run(tmp_path, rows(**metrics))
+    episodes = run.columns["episodes"]
+    assert run.episodes_to_all({"risk_averse": 1.0}) == episodes[6]  # five rows of it, then five more of which it loses
+    assert run.episodes_to_all({"return": 300.0, "risk_averse": 1.0}) == episodes[10]
+    assert run.episodes_to_all({"return": 300.0, "risk_averse": 1.1}) is None
+    assert run.episodes_to_all({"length": 300.0, "risk_averse": 0.1}) is None
+    assert run.episodes_to(0.8) is None  # it does not stay there
+
+
 def test_a_diverged_run_is_counted_but_has_no_final_numbers(tmp_path):
     config = RunConfig(MAZE, updates=20)
     study = results.read(written(tmp_path / "study", [(config, rows(**{"return": [1.0, 2.0]}))], end="diverged"))
     assert study.counts() == {"finished": 0, "diverged": 1}
     assert study.cells[0].finals("return").size == 0
     assert study.runs[0].episodes_to() is None
+    assert study.runs[0].last("return", 200) is None
+    assert study.runs[0].episodes_to_all({"return": -100.0}) is None
 
 
 def test_runs_that_are_missing_unfinished_failed_or_damaged(copied):

@@ -1,6 +1,7 @@
 """What we want of the paper's domains: every measure risk-averse, at no loss of return, in a fraction of its episodes.
 
-A measure reaches its goal if more than two of three seeds do; ten of ten show that, fewer leave it undecided.
+A seed reaches its goal if the means over its last 200 episodes do, which are the last ceil(200 / n) batches of n. A
+measure reaches its goal if more than two of three seeds do; ten of ten show that, fewer leave it undecided.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,18 +9,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from steadyrl.paper.evidence import Answer, every, higher, more_than
-from steadyrl.paper.judging import UNTESTED, verdict
+from steadyrl.paper.judging import UNTESTED, seeds_text, verdict
 from steadyrl.paper.seeds import RELIABLE, ended_runs, label, return_metric, scores, share_text, with_interval
 from steadyrl.report.claims import Claim
 from steadyrl.studies.results import Cell, StudyResults
 
 RETURN: Final = "return"
+EPISODES: Final = 200
+"""The last ones of a run, by which it is judged."""
 WORDS: Final = {RETURN: "return", "risk_averse": "risk-averse rate", "length": "steps of an episode"}
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a policy must have at the end, on average over the last tenth of its training."""
+    """What a policy must have at the end, on average over its last episodes."""
 
     levels: Mapping[str, float]
     """The least of each metric, the undiscounted return being `RETURN`."""
@@ -49,14 +52,14 @@ def _claim(results: StudyResults, goal: Goal, cell: Cell, neutral: Cell | None) 
     claim = f"{label(str(cell.runs[0].settings['measure']))}: {levels}, and {than} that of the risk-neutral policy"
     if not ended_runs(cell) or neutral is None or not ended_runs(neutral):
         return Claim(claim, "it or the risk-neutral policy has no finished runs", UNTESTED)
-    numbers = {name: scores(results, cell, _metric(results, name)) for name in goal.levels}
-    ours, other = (scores(results, one, return_metric(results)) for one in (cell, neutral))
+    numbers = {name: scores(results, cell, _metric(results, name), EPISODES) for name in goal.levels}
+    ours, other = (scores(results, one, return_metric(results), EPISODES) for one in (cell, neutral))
     seeds = [seed for seed in ours if all(numbers[name][seed] >= level for name, level in goal.levels.items())]
-    answers = [more_than(len(seeds), len(ours), RELIABLE), _beside(goal, ours, other)]
+    answer = every([more_than(len(seeds), len(ours), RELIABLE), _beside(goal, ours, other)])
     measured = "; ".join(f"{WORDS[name]} {with_interval(numbers[name])}" for name in goal.levels)
     measured += f"; reached by {share_text(len(seeds), len(ours))}; "
     measured += f"return {with_interval(ours, 0)}, risk-neutral {with_interval(other, 0)}"
-    return Claim(claim, measured, verdict([every(answers)]))
+    return Claim(claim, measured + seeds_text({claim: answer}), verdict([answer]))
 
 
 def _beside(goal: Goal, ours: Mapping[int, float], neutral: Mapping[int, float]) -> Answer:

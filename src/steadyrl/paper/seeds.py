@@ -21,15 +21,22 @@ def ended_runs(cell: Cell) -> list[RunResult]:
     return [run for run in cell.runs if run.status in ("finished", "diverged")]
 
 
-def scores(results: StudyResults, cell: Cell, metric: str) -> dict[int, float]:
-    """The final number of each seed that ended; of one that diverged, that of a failure."""
-    numbers = {int(run.settings["seed"]): run.final(metric) for run in ended_runs(cell)}
-    failure = 0.0 if metric == "risk_averse" or None not in numbers.values() else _worst(results, metric)
+def scores(results: StudyResults, cell: Cell, metric: str, episodes: int | None = None) -> dict[int, float]:
+    """The final number of each seed that ended, if need be of its last episodes alone.
+
+    Of a seed that diverged it is that of a failure.
+    """
+    numbers = {int(run.settings["seed"]): _final(run, metric, episodes) for run in ended_runs(cell)}
+    failure = 0.0 if metric == "risk_averse" or None not in numbers.values() else _worst(results, metric, episodes)
     return {seed: failure if number is None else number for seed, number in numbers.items()}
 
 
-def _worst(results: StudyResults, metric: str) -> float:
-    finals = [number for run in results.runs if (number := run.final(metric)) is not None]
+def _final(run: RunResult, metric: str, episodes: int | None) -> float | None:
+    return run.final(metric) if episodes is None else run.last(metric, episodes)
+
+
+def _worst(results: StudyResults, metric: str, episodes: int | None) -> float:
+    finals = [number for run in results.runs if (number := _final(run, metric, episodes)) is not None]
     return min(finals, default=math.nan)
 
 
@@ -50,7 +57,15 @@ def return_metric(results: StudyResults) -> str:
 
 def waits(cell: Cell, level: float = REACHED, metric: str = "risk_averse") -> dict[int, float]:
     """Episodes of each seed until a metric stays at a level; infinite if it never does."""
-    after = {int(run.settings["seed"]): run.episodes_to(level, metric) for run in ended_runs(cell)}
+    return _times({int(run.settings["seed"]): run.episodes_to(level, metric) for run in ended_runs(cell)})
+
+
+def firsts(cell: Cell, levels: Mapping[str, float]) -> dict[int, float]:
+    """Episodes of each seed until it has all levels at once for the first time; infinite if it never does."""
+    return _times({int(run.settings["seed"]): run.episodes_to_all(levels) for run in ended_runs(cell)})
+
+
+def _times(after: Mapping[int, float | None]) -> dict[int, float]:
     return {seed: math.inf if episodes is None else episodes for seed, episodes in after.items()}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from steadyrl.ground.errors import RunError
 from steadyrl.ground.files import check_entries, is_text, json_object
 from steadyrl.ground.option import is_plain, shown
-from steadyrl.ground.shapes import Array, Float
+from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
 from steadyrl.runs.checks import field_problems, known_options
 from steadyrl.runs.config import RunConfig
 from steadyrl.runs.metrics import APART, COUNTERS, MOST_NAMES
@@ -75,20 +75,55 @@ class RunResult:
         early = self.config.stop_when is not None or self.config.patience
         updates = self.columns["update"][-1] if early else self.config.updates
         late = column[LAST * self.columns["update"] > (LAST - 1) * updates]
-        late = late if late.size else column[-1:]
-        late = late[np.isfinite(late)]
-        return float(late.mean()) if late.size else None
+        return _mean(late if late.size else column[-1:])
+
+    def last(self, name: str, episodes: int) -> float | None:
+        """The mean over the logged rows of the last so many episodes; None if the run is not finished.
+
+        Of batches of n, all of them logged, these are the last ceil(episodes / n) rows.
+        """
+        column = self.column(name)
+        if self.status != "finished" or column is None or not column.size:
+            return None
+        so_far = self.columns["episodes"]
+        return _mean(column[so_far > so_far[-1] - episodes])
 
     def episodes_to(self, level: float = 0.9, name: str = "risk_averse") -> float | None:
         """Episodes after which a rate, averaged over five logged rows, stays at a level; None if it does not."""
         column = self.column(name)
         if self.status != "finished" or column is None:
             return None
-        window = min(WINDOW, column.size)
-        smooth = np.convolve(column, np.full(window, 1.0 / window), mode="valid")
-        below = np.flatnonzero(~(smooth >= level - 1e-12))
+        below = np.flatnonzero(~_reached(column, level))
         first = 0 if below.size == 0 else int(below[-1]) + 1
-        return float(self.columns["episodes"][first + window - 1]) if first < smooth.size else None
+        return self._episodes_at(first)
+
+    def episodes_to_all(self, levels: Mapping[str, float]) -> float | None:
+        """Episodes after which every metric, averaged over five logged rows, is at its level for the first time."""
+        columns = {name: self.column(name) for name in levels}
+        reached = [_reached(column, levels[name]) for name, column in columns.items() if column is not None]
+        if self.status != "finished" or len(reached) < len(levels):
+            return None
+        all_reached = np.flatnonzero(np.all(reached, axis=0))
+        return self._episodes_at(int(all_reached[0])) if all_reached.size else None
+
+    def _episodes_at(self, window: int) -> float | None:
+        """Episodes at the end of a window of logged rows, counted from 0; None if there is no such window."""
+        episodes = self.columns["episodes"]
+        row = window + min(WINDOW, episodes.size) - 1
+        return float(episodes[row]) if row < episodes.size else None
+
+
+def _mean(column: Float[Array, " rows"]) -> float | None:
+    numbers = column[np.isfinite(column)]
+    return float(numbers.mean()) if numbers.size else None
+
+
+def _reached(column: Float[Array, " rows"], level: float) -> Bool[BoolArray, " windows"]:
+    """Is the mean of five rows at a level? For each five that follow one another."""
+    window = min(WINDOW, column.size)
+    smooth = np.convolve(column, np.full(window, 1.0 / window), mode="valid")
+    at_level: BoolArray = smooth >= level - 1e-12
+    return at_level
 
 
 def read_run(folder: Path, name: str) -> RunResult:

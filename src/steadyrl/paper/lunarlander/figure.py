@@ -2,7 +2,7 @@
 
 Theirs as far as their slides let one read them off by colour; of each measure: the plateau at the end of training, the
 mean from 112,000 to 132,000 episodes (within 5 of the return and 0.02 of the rate), and after how many episodes a curve
-crosses a level. Ours is for the paper's estimator.
+crosses a level. Ours is of one estimator, or, where a study has no other, of whatever it ran.
 """
 
 import math
@@ -17,6 +17,7 @@ from steadyrl.paper.judging import PAPER, find
 from steadyrl.paper.seeds import (
     ended_runs,
     episodes_text,
+    firsts,
     label,
     median,
     rates,
@@ -41,6 +42,14 @@ RATE: Final = "risk_averse"
 SMALLEST: Final = -300.0
 """Returns below this, of the first policies, are out of the picture."""
 NOT_RUN: Final = "not run"
+WHOSE: Final = {PAPER: "the paper's estimator", None: "one steadiness for every measure"}
+"""What ours is, by the estimator that is asked for."""
+FIRST_LANDINGS: Final = 0.0
+"""The level that stands for them among those of the rate."""
+ANY: Final = 1e-6
+"""A rate that any landing at all is above."""
+SOLVED: Final = (250.0, 0.8)
+"""Return and rate that a policy is to have at the same time."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,12 @@ class AuthorsCurve:
     returns: Crossings = field(default_factory=dict)
     rates: Crossings = field(default_factory=dict)
     """The level 0 is where the first landings are."""
+
+    @property
+    def solved(self) -> float:
+        """Episodes after which it has both levels; infinite if never."""
+        level, rate = SOLVED
+        return max(self.returns.get(level, math.inf), self.rates.get(rate, math.inf))
 
 
 CURVES: Final[Mapping[str, AuthorsCurve]] = {
@@ -79,12 +94,15 @@ CURVES: Final[Mapping[str, AuthorsCurve]] = {
 }  # fmt: skip
 
 
-def over_the_authors(results: StudyResults) -> Figure:
-    """A column for each measure, return above and left-landing rate below: a line of ours, points of the authors'."""
+def over_the_authors(results: StudyResults, estimator: str | None = PAPER) -> Figure:
+    """A column for each measure, return above and left-landing rate below: a line of ours, points of the authors'.
+
+    Without an estimator, where ours is many times as fast, episodes are on a logarithmic scale.
+    """
     figure = Figure(figsize=(2.1 * len(CURVES), 5.4), layout="constrained")
     panels = figure.subplots(2, len(CURVES), sharex=True, sharey="row", squeeze=False)
     for column, (measure, authors) in zip(panels.T, CURVES.items(), strict=True):
-        cell = find(results, PAPER, measure=measure)
+        cell = find(results, estimator, measure=measure)
         for panel, metric, crossings, final in zip(
             column,
             (return_metric(results), RATE),
@@ -94,13 +112,17 @@ def over_the_authors(results: StudyResults) -> Figure:
         ):
             _draw_ours(panel, cell, measure, metric)
             _draw_authors(panel, crossings, final)
+            if estimator is None:
+                panel.set_xscale("log")
+            else:
+                panel.ticklabel_format(axis="x", style="sci", scilimits=(0, 4), useMathText=True)
         column[0].set_title(label(measure), fontsize=9)
         column[1].set_xlabel("episodes")
     panels[0, 0].set_ylabel("Undiscounted return")
     panels[1, 0].set_ylabel("Left-landing rate")
     panels[0, 0].set_ylim(SMALLEST, 320.0)
     panels[1, 0].set_ylim(-0.03, 1.03)
-    figure.suptitle("LunarLander, the paper's estimator: ours (line) over the authors' figure (points, dashed)")
+    figure.suptitle(f"LunarLander, {WHOSE[estimator]}: ours (line) over the authors' figure (points, dashed)")
     return figure
 
 
@@ -124,23 +146,24 @@ def _draw_authors(panel: Axes, crossings: Crossings, final: float) -> None:
     panel.plot(xs, ys, color="#222222", linewidth=0.9, linestyle="--")
     panel.plot(xs[:-2], ys[:-2], color="#222222", linestyle="none", marker="o", markersize=3.5)
     panel.plot(xs[-2:], ys[-2:], color="#222222", linewidth=2.0)
-    panel.ticklabel_format(axis="x", style="sci", scilimits=(0, 4), useMathText=True)
 
 
-def differences(results: StudyResults) -> str:
+def differences(results: StudyResults, estimator: str | None = PAPER) -> str:
     """The table of what the authors have and what we have, as Markdown; what was not run to its end has no number."""
-    heads = ["return", "left rate", *_level_names()]
+    level, rate = SOLVED
+    heads = ["return", "left rate", *_level_names(), f"to {level:g} and {rate:g} at once"]
     lines = [
-        "# LunarLander: the authors' figure and ours, with the paper's estimator",
+        f"# LunarLander: the authors' figure and ours, with {WHOSE[estimator]}",
         "",
-        "Ours after the stroke: final numbers as means over seeds with their intervals, episodes as medians. "
-        "The authors' are read off their slides.",
+        "Ours after the stroke: final numbers as means over seeds with their intervals, episodes as medians, those "
+        "after which five logged rows stay at a level in the mean; first landings, and both levels at once, are the "
+        "first such rows. The authors' are read off their slides, both levels at once being the later of the two.",
         "",
         f"| measure | seeds | {' | '.join(heads)} |",
         f"|{'---|' * (len(heads) + 2)}",
     ]
     for measure, authors in CURVES.items():
-        cell = find(results, PAPER, measure=measure)
+        cell = find(results, estimator, measure=measure)
         seeds = 0 if cell is None else len(ended_runs(cell))
         our_numbers = _numbers(results, cell, authors) if cell is not None and seeds else [NOT_RUN] * len(heads)
         pairs = [f"{theirs} / {ours}" for theirs, ours in zip(_authors_numbers(authors), our_numbers, strict=True)]
@@ -153,29 +176,46 @@ def _levels(of: Sequence[Mapping[float, float]]) -> list[float]:
 
 
 RETURN_LEVELS: Final = _levels([curve.returns for curve in CURVES.values()])
-RATE_LEVELS: Final = [level for level in _levels([curve.rates for curve in CURVES.values()]) if level > 0]
+RATE_LEVELS: Final = _levels([curve.rates for curve in CURVES.values()])
+
+
+def rate_waits(cell: Cell, level: float) -> dict[int, float]:
+    """Episodes of each seed until the rate stays at a level; at the level 0, until the first landings."""
+    return firsts(cell, {RATE: ANY}) if level == FIRST_LANDINGS else waits(cell, level, RATE)
+
+
+def rate_words(level: float) -> str:
+    """A level of the rate, as readers know it."""
+    return "the first landings" if level == FIRST_LANDINGS else f"a rate of {level:g}"
 
 
 def _level_names() -> list[str]:
     heads = [f"episodes to {level:g}" for level in RETURN_LEVELS]
-    return heads + [f"to a rate of {level:g}" for level in RATE_LEVELS]
+    return heads + [f"to {rate_words(level)}" for level in RATE_LEVELS]
 
 
 def _authors_numbers(authors: AuthorsCurve) -> list[str]:
     times = [authors.returns.get(level, math.inf) for level in RETURN_LEVELS]
     times += [authors.rates.get(level, math.inf) for level in RATE_LEVELS]
-    return [f"{authors.final_return:g}", f"{authors.final_rate:.2f}", *map(episodes_text, times)]
+    return [f"{authors.final_return:g}", f"{authors.final_rate:.2f}", *map(episodes_text, [*times, authors.solved])]
 
 
 def _numbers(results: StudyResults, cell: Cell, authors: AuthorsCurve) -> list[str]:
     metric = return_metric(results)
     times = [median(waits(cell, level, metric)) for level in RETURN_LEVELS]
-    times += [median(waits(cell, level, RATE)) for level in RATE_LEVELS]
+    times += [median(rate_waits(cell, level)) for level in RATE_LEVELS]
+    solved = median(firsts(cell, dict(zip((metric, RATE), SOLVED, strict=True))))
     finals = [
         _against(returns(results, cell), authors.final_return, 0),
         _against(rates(results, cell), authors.final_rate, 2),
     ]
-    return [*finals, *map(episodes_text, times)]
+    return [*finals, *map(episodes_text, times), _times_faster(solved, authors.solved)]
+
+
+def _times_faster(ours: float, theirs: float) -> str:
+    """Our episodes, and the authors' over them."""
+    ratio = f" ({theirs / ours:.1f} times as fast)" if math.isfinite(theirs) and math.isfinite(ours) else ""
+    return f"{episodes_text(ours)}{ratio}"
 
 
 def _against(our_numbers: Mapping[int, float], theirs: float, digits: int) -> str:
