@@ -84,7 +84,8 @@ def hashes(cell):
 
 def test_everything_is_written(reported):
     names = {f"figures/{name}.{suffix}" for suffix in ("png", "svg") for name in (
-        "curves_return", "curves_risk_averse", "final_return", "final_risk_averse", "risk_return")}  # fmt: skip
+        "curves_return", "curves_undiscounted_return", "curves_risk_averse", "final_return",
+        "final_risk_averse", "risk_return")}  # fmt: skip
     names |= {f"results/{name}.csv" for name in ("runs", "cells", "curves", "evaluations")} | {"report.html"}
     assert set(made(reported)) == names
 
@@ -320,6 +321,21 @@ def test_the_plane_has_a_line_along_lam_for_each_measure_in_a_plane_of_its_own(s
         along = max(axes.lines, key=lambda line: len(line.get_xdata()))
         assert along.get_xdata() == pytest.approx([0.1, 0.5, 1.0])
         assert along.get_ydata() == pytest.approx([100 * lam + np.log10(rate) + 0.0005 for lam in (0.1, 0.5, 1.0)])
+
+
+@pytest.mark.parametrize(("undiscounted", "drawn"), [([-1.5, -2.5], True), ([-1.0, -2.0], False)])
+def test_undiscounted_returns_have_curves_of_their_own_where_they_differ(undiscounted, drawn, tmp_path):
+    logged = small_study.rows(**{"return": [-1.0, -2.0], "undiscounted_return": undiscounted})
+    config = RunConfig(small_study.MAZE, updates=20, log_every=10)
+    one = results.read(small_study.written(tmp_path / "study", [(config, logged)]))
+    paths = {path.name: path for path in _figures.write_figures(one, {})}
+    assert ("curves_undiscounted_return.svg" in paths) == drawn
+    assert "final_undiscounted_return.svg" not in paths
+    if drawn:
+        figure = _curves.curves_figure(one, _arrangement.arrange(one), "undiscounted_return")
+        (axes,) = figure.axes
+        assert axes.get_ylabel() == "Undiscounted return"
+        assert any(list(line.get_ydata()) == undiscounted for line in axes.lines)
 
 
 def test_the_files_of_a_sensitivity_study(sensitivity):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -15,6 +16,10 @@ from steadyrl.report._sensitivity import sensitivity_figure, windows_figure
 from steadyrl.report._style import BOTH, save_figure
 from steadyrl.studies.evaluations import Row
 from steadyrl.studies.results import StudyResults
+
+FINALS: Final = ("return", "risk_averse")
+CURVES: Final = ("return", "undiscounted_return", "risk_averse")
+"""The paper plots undiscounted returns; where they are the discounted ones, they are no metric of their own."""
 
 
 def write_figures(
@@ -38,9 +43,9 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 
 def _figures(study: StudyResults, plan: Arrangement, evaluations: dict[str, Row]) -> Iterator[tuple[str, Figure]]:
     """Name and figure of everything that the study has data for."""
-    metrics = [name for name in ("return", "risk_averse") if name in study.metrics]
-    figures = [(f"curves_{name}", curves_figure(study, plan, name)) for name in metrics]
-    figures += [(f"final_{name}", heat_figure(study, plan, name)) for name in metrics]
+    curves, finals = ([name for name in names if name in study.metrics] for names in (CURVES, FINALS))
+    figures = [(f"curves_{name}", curves_figure(study, plan, name)) for name in curves]
+    figures += [(f"final_{name}", heat_figure(study, plan, name)) for name in finals]
     figures.append(("risk_return", plane_figure(study, plan, evaluations)))
     if "algorithm" not in study.axes:  # otherwise a number, such as lam, means another thing for each of them
         numbers = [name for name in study.axes if is_scale(study, name)]

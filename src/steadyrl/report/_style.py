@@ -39,6 +39,7 @@ NOTHING: Final = "\u2013"
 FIELDS: Final = {"lam": "λ", "env": "environment", "env_options.noise": "noise"}
 METRICS: Final = {
     "return": "Return",
+    "undiscounted_return": "Undiscounted return",
     "risk_averse": "Risk-averse rate",
     "variability": "Variability D",
     "length": "Episode length",
