@@ -147,7 +147,7 @@ def judged(**numbers):
 
 def test_few_estimates_are_no_test():
     assert judged(bias_percent=50.0, bias_error=1.0, replications=99) == (
-        "not tested: a quick look (99 estimates, of 100 at the least) |"
+        "not decided: a quick look (99 estimates, of 100 at the least) |"
     )
     assert judged(bias_percent=50.0, bias_error=1.0, replications=100).startswith("**does not hold**: +50.0 ± 1.0 %")
     assert judged(bias_percent=4.9, bias_error=1.0, replications=100).startswith("no bias seen (clearest: +4.9 ± 1.0 %")

@@ -9,19 +9,9 @@ import pytest
 
 from steadyrl.estimators import paper
 from steadyrl.estimators.paper import MEASURES
+from steadyrl.paper.blame import ESTIMATOR, LAMBDA, LAMBDA_AND_ESTIMATOR, MEASURE, NEITHER, UNKNOWN, WORSE
 from steadyrl.paper.cheetah.claims import cheetah
-from steadyrl.paper.judging import (
-    BY_RETURN,
-    ESTIMATOR,
-    LAMBDA,
-    LAMBDA_AND_ESTIMATOR,
-    MEASURE,
-    NEITHER,
-    SPLIT,
-    UNKNOWN,
-    WORSE,
-    judge,
-)
+from steadyrl.paper.judging import BY_RETURN, SPLIT, judge
 from steadyrl.paper.lunarlander.claims import FIGURE_RATES, FIGURE_RETURNS, lunarlander
 from steadyrl.paper.maze.claims import maze
 from steadyrl.paper.maze.cost import arriving, going
@@ -40,6 +30,7 @@ TRAPPED = {"rate": 0.0, "timeout": 1.0, "return": -95.0}
 OTHERS = tuple(measure for measure in MEASURES if measure != "cvar_deviation")
 FOUR = ("cvar_deviation", "gini_deviation", "mean_deviation", "semi_standard_deviation")
 REST = tuple(measure for measure in MEASURES if measure not in FOUR)
+UNSURE = "over all of these, seed by seed, it is not decided which estimator is better"
 QUESTIONS = {
     "maze": maze, "sensitivity": sensitivity, "lunarlander": lunarlander, "pendulum": pendulum, "cheetah": cheetah,
 }  # fmt: skip
@@ -50,6 +41,7 @@ def of(measure, estimator=None, **fields):
     return {"measure": measure, **({} if estimator is None else {"estimator": estimator}), **fields}
 
 
+QUICK = [(of("gini_deviation", noise="uniform"), {"after": 0.0})]
 MAZE = [  # part of the claim, changes, holds, blame
     ("all but Variance", [], "yes", NEITHER),
     ("all but Variance", [(of("gini_deviation", "paper", noise="pareto"), BAD)], "partly",
@@ -58,14 +50,27 @@ MAZE = [  # part of the claim, changes, holds, blame
     ("Gini deviation is stable", [(of("gini_deviation", "paper"), BAD)], "no", ESTIMATOR),
     ("Gini deviation is stable", [(of("gini_deviation"), BAD)], "no", MEASURE),
     ("Gini deviation is stable", [(of("gini_deviation", "paper", noise="uniform", seed=3), BAD)], "not decided",
-     f"{UNKNOWN} (Uniform)"),
+     f"{UNKNOWN} (Uniform); {UNSURE}: if they did as these, about 39 seeds would"),
+    ("Gini deviation is stable", [(of("gini_deviation", "paper", noise="uniform", seed=3), BAD),
+     (of("gini_deviation", "influence", noise="pareto", seed=(0, 1, 2)), BAD),
+     (of("gini_deviation", "influence", noise="uniform", seed=(4, 5, 6, 7)), BAD)], "not decided",
+     f"{UNKNOWN} (Uniform); {UNSURE}: if they did as these, about 11 seeds would"),
+    ("Mean deviation is stable", [(of("mean_deviation", "paper", noise="pareto", seed=3), BAD),
+     (of("mean_deviation", "influence", noise="pareto", seed=(0, 1, 2, 3)), BAD),
+     (of("mean_deviation", "influence", noise="uniform", seed=(4, 5)), BAD),
+     (of("mean_deviation", "influence", noise="handcraft", seed=6), BAD)], "not decided",
+     f"{UNKNOWN} (Pareto); over all of these, seed by seed, ours is worse"),
+    ("Mean deviation is stable", [(of("mean_deviation", "paper", noise="pareto", seed=(0, 1)), BAD),
+     (of("mean_deviation", "paper", noise="uniform", seed=(2, 3)), BAD),
+     (of("mean_deviation", "paper", noise="handcraft", seed=(4, 5)), BAD)], "not decided",
+     f"{UNKNOWN} (Pareto, Uniform, Handcraft); over all of these, seed by seed, the paper's is worse"),
     ("Gini deviation is stable", [(of("gini_deviation", "influence", noise="pareto"), BAD)], "yes",
      f"{WORSE} (Pareto)"),
     ("Mean deviation is stable", [(of("mean_deviation", noise="pareto"), BAD),
      (of("mean_deviation", "paper", noise="uniform"), BAD)], "partly", f"{ESTIMATOR} (Uniform); {MEASURE} (Pareto)"),
     ("CVaR deviation is stable", [(of("cvar_deviation"), {"status": "diverged"})], "no", MEASURE),
     ("CVaR deviation is stable", [(of("cvar_deviation", seed=(0, 1, 2)), {"status": "diverged"})], "not decided",
-     UNKNOWN),
+     f"{UNKNOWN}; over all of these, seed by seed, neither estimator is better"),
     ("CVaR deviation learns", [(of(OTHERS, "paper"), {"after": 0.5})], "yes", ""),
     ("CVaR deviation learns", [], "no", MEASURE),  # a tie is not faster
     ("CVaR deviation learns", [(of("cvar_deviation", "paper"), BAD), (of(OTHERS, "influence"), {"after": 0.5})], "no",
@@ -92,6 +97,13 @@ MAZE = [  # part of the claim, changes, holds, blame
      f"{MEASURE} (Handcraft)"),
     ("Mean-median deviation is weaker", [(of("mean_median_deviation", noise="handcraft"), {"after": 0.45})], "no",
      NEITHER),
+    ("learn quickly", QUICK, "yes", ""),
+    ("learn quickly", [], "partly", f"{MEASURE} (Gini deviation)"),  # a quarter of 5,000 updates is not one of 2,000
+    ("learn quickly", [(of(OTHERS), BAD)], "partly", f"{MEASURE} (Gini deviation)"),
+    ("learn quickly", [*QUICK, (of("gini_deviation", "paper", noise="pareto"), {"after": 0.5})], "partly",
+     f"{ESTIMATOR} (Gini deviation)"),
+    ("learn quickly", [*QUICK, (of("variance", noise="pareto"), {"return": -3.0})], "no", MEASURE),  # 10 is above 9.7
+    ("learn quickly", [*QUICK, (of("variance", noise="pareto"), {"return": -5.0})], "yes", ""),
     ("Standard deviation performs better than Variance", [(of("variance"), BAD)], "yes", ""),
     ("Standard deviation performs better than Variance", [], "no", MEASURE),
     ("Semi-standard deviation performs better", [(of("semi_variance", "paper", noise="pareto"), BAD)], "partly",
@@ -151,6 +163,7 @@ LUNARLANDER = [
     ("perform better than", [(of("variance"), {"return": -120.0})], "partly", f"{MEASURE} (Semi-standard deviation)"),
     ("return stays at 250", [(of(MEASURES), {"return": 240.0})], "no", MEASURE),
     ("left rate stays at 0.8", [(of(MEASURES), {"rate": 0.7})], "no", MEASURE),
+    ("first landings are after", [(of(MEASURES), {"rate": 0.0})], "no", MEASURE),
     ("left rate stays at 0.5", [(of(MEASURES), BAD), (of(MEASURES), {"rate": 0.2})], "no", MEASURE),
 ]  # fmt: skip
 
@@ -274,6 +287,13 @@ def test_three_seeds_decide_little_and_it_is_said_how_many_would(name):
     assert f"Not decided: if they did as these, about {10 if name == 'maze' else 6} seeds would" in steady.measured
 
 
+def test_a_premise_that_is_not_decided_says_how_many_seeds_would():
+    claims = claims_of(study("maze", [(of("standard_deviation", seed=0), BAD)]))
+    weak = row(claims, "Maze: Standard deviation is weaker")
+    assert weak.holds == "not decided"
+    assert weak.measured.endswith("Not decided (what must be so first): if they did as these, about 15 seeds would")
+
+
 def test_shares_have_their_exact_intervals():
     claim = row(claims_of(study("maze")), "Gini deviation is stable")
     assert claim.measured.startswith("each 1.00 (10 of 10 seeds [0.69, 1.00])")
@@ -349,13 +369,13 @@ def test_a_real_study_has_its_claims_written(tmp_path):
     assert [path.relative_to(out).as_posix() for path in paths] == ["results/claims.json", "results/claims.md"]
     before = [path.read_bytes() for path in paths]
     listed = json.loads(before[0])
-    assert [sorted(one) for one in listed] == [["blame", "claim", "holds", "measured", "other"]] * 15
+    assert [sorted(one) for one in listed] == [["blame", "claim", "holds", "measured", "other"]] * 16
     assert {one["holds"] for one in listed} == {"not decided"}
     page = (out / "report.html").read_text()
     assert all(html.escape(one["claim"]).replace("&#x27;", "&#39;") in page for one in listed)
     text = before[1].decode()
     assert RECONSTRUCTION in text
-    assert text.count("\n| Maze: ") == 15
+    assert text.count("\n| Maze: ") == 16
 
 
 def test_markdown_keeps_its_columns(tmp_path):

@@ -86,7 +86,8 @@ def test_seeds_are_compared_with_themselves():
     high = {seed: x + 1.0 for seed, x in low.items()}
     assert higher(high, low) == YES
     assert higher(low, high) == NO
-    assert higher({seed + 100: x for seed, x in high.items()}, low) == OPEN  # other seeds: no pairs
+    others = higher({seed + 100: x for seed, x in high.items()}, low)  # other seeds: no pairs
+    assert (others.holds, others.needed) == (None, None)  # 1 beside a spread of 24: more than anybody runs
 
 
 def test_a_tie_is_not_higher():
@@ -102,6 +103,21 @@ def test_five_seeds_that_agree_decide_no_difference_and_six_do():
     assert higher(seeds(*[1.0] * 5), 0.5) == Answer(None, 6)
     assert higher(seeds(*[1.0] * 6), 0.5) == YES
     assert higher(seeds(*[1.0] * 6), 0.5, margin=0.6) == NO
+
+
+def test_two_groups_without_pairs_need_seeds_by_the_spread_of_both():
+    few, more = (
+        higher({k + 10: x + shift for k, x in seeds(0, 2, 4, 6).items()}, seeds(0, 1, 2)) for shift in (0, -1.5)
+    )
+    spread = np.var([0, 2, 4, 6], ddof=1) + np.var([0, 1, 2], ddof=1)
+    assert few == Answer(None, max(6, math.ceil(stats.norm.ppf(0.975) ** 2 * spread / 2.0**2)))
+    assert more == Answer(None, math.ceil(stats.norm.ppf(0.975) ** 2 * spread / 0.5**2))
+
+
+def test_one_seed_needs_as_many_as_would_decide_if_they_all_did_as_it():
+    assert higher(seeds(1.0), 0.5) == Answer(None, 6)
+    assert higher(seeds(1.0), {7: 0.5}) == Answer(None, 6)
+    assert near(seeds(10.0), 10.0, 1.0) == near(seeds(15.0), 10.0, 1.0) == Answer(None, 2)
 
 
 def test_a_large_spread_needs_more_seeds():
@@ -128,6 +144,9 @@ def test_near_is_within_and_not_only_perhaps():
     assert near(seeds(10.0, 10.2, 9.8), 12.0, 1.0) == NO
     wide = near(seeds(8.0, 12.0, 10.0, 9.0, 11.0), 10.0, 1.0)
     assert (wide.holds, wide.needed) == (None, 20)  # half a width of 1.96 has to become 1
+    outside = near(seeds(8.0, 12.0, 10.0, 9.0, 11.0), 8.0, 1.0)
+    assert (outside.holds, outside.needed) == (None, 20)  # the same, to be beyond 9
+    assert near(seeds(8.0, 12.0, 10.0, 9.0, 11.0), 9.0, 1.0) == OPEN  # at the edge itself no number decides
 
 
 def test_groups_that_differ_in_every_seed_are_not_alike():
@@ -136,7 +155,7 @@ def test_groups_that_differ_in_every_seed_are_not_alike():
     assert alike([seeds(*row) for row in noise]).holds is bool(stats.friedmanchisquare(*noise).pvalue > 0.05)
     assert alike([seeds(*(row + 5.0 * k)) for k, row in enumerate(noise)]) == NO
     assert alike([seeds(1.0, 2.0)] * 3) == YES
-    assert alike([seeds(1.0)] * 3) == OPEN
+    assert alike([seeds(1.0)] * 3) == Answer(None, 2)
 
 
 def test_answers_are_put_together():

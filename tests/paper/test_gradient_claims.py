@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from steadyrl.estimators.paper import MEASURES
+from steadyrl.paper.blame import ESTIMATOR, MEASURE, NEITHER, UNKNOWN, WORSE
 from steadyrl.paper.gradients.claims import LOW, gradients
-from steadyrl.paper.judging import BY_RETURN, ESTIMATOR, MEASURE, NEITHER, SPLIT, UNKNOWN, WORSE
+from steadyrl.paper.judging import BY_RETURN, SPLIT
 from tests.paper.synthetic import row, variance_rows
 
 GRADIENTS = dict.fromkeys(MEASURES, 100.0) | {"variance": 1e6, "semi_variance": 1e5}

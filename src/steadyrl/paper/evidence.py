@@ -93,23 +93,29 @@ def higher(x: Scores, y: Scores | float = 0.0, margin: float = 0.0) -> Answer:
     """
     if isinstance(y, Mapping) and x.keys() != y.keys():
         a, b = np.array(list(x.values())) - margin, np.array(list(y.values()))
-        p, difference = permutation_p(a, b), float(a.mean() - b.mean())
-        return Answer(difference > 0 if p <= 1.0 - CONFIDENCE else None)
+        difference = float(a.mean() - b.mean())
+        if permutation_p(a, b) <= 1.0 - CONFIDENCE:
+            return Answer(difference > 0)
+        return Answer(None, _needed(difference, math.hypot(_spread(a), _spread(b)), max(a.size, b.size)))
     d = np.array([value - (y[seed] if isinstance(y, Mapping) else y) - margin for seed, value in x.items()])
     if not d.any():
         return _tie(d.size)
     if sign_flip_p(d) <= 1.0 - CONFIDENCE:
         return Answer(bool(d.mean() > 0))
-    return Answer(None, _pairs_needed(d))
+    return Answer(None, _needed(float(d.mean()), _spread(d), d.size))
 
 
-def _pairs_needed(d: Float[Array, " n"]) -> int | None:
-    """Pairs whose mean would be as far from 0 as its interval reaches, if mean and spread stayed as they are."""
-    spread = float(d.std(ddof=1)) if d.size > 1 else math.inf
-    if d.mean() == 0 or not math.isfinite(spread):
+def _needed(mean: float, spread: float, seeds: int) -> int | None:
+    """Seeds whose mean would be as far from 0 as its interval reaches, if mean and spread stayed as they are."""
+    if mean == 0 or not math.isfinite(spread):
         return None
-    number = max(FEWEST_PAIRS, d.size + 1, math.ceil((stats.norm.ppf(0.5 + CONFIDENCE / 2) * spread / d.mean()) ** 2))
+    number = max(FEWEST_PAIRS, seeds + 1, math.ceil((stats.norm.ppf(0.5 + CONFIDENCE / 2) * spread / mean) ** 2))
     return number if number <= MOST_SEEDS else None
+
+
+def _spread(x: Float[Array, " n"]) -> float:
+    """The standard deviation of one seed's numbers; of a single one 0, for nothing is known of others."""
+    return float(x.std(ddof=1)) if x.size > 1 else 0.0
 
 
 def _tie(seeds: int) -> Answer:
@@ -172,10 +178,10 @@ def near(x: Scores, target: float, tolerance: float) -> Answer:
         return Answer(False)
     if target - tolerance <= low and high <= target + tolerance:
         return Answer(True)
-    room = tolerance - abs(0.5 * (low + high) - target)
-    if not math.isfinite(high) or room <= 0:
-        return Answer(None)
-    needed = math.ceil(len(x) * (0.5 * (high - low) / room) ** 2)
+    if len(x) < 2:
+        return Answer(None, 2)
+    room = abs(tolerance - abs(0.5 * (low + high) - target))
+    needed = math.ceil(len(x) * (0.5 * (high - low) / room) ** 2) if room else MOST_SEEDS + 1
     return Answer(None, max(needed, len(x) + 1) if needed <= MOST_SEEDS else None)
 
 
@@ -183,7 +189,7 @@ def alike(groups: Sequence[Scores]) -> Answer:
     """Do groups with the same seeds not differ significantly? Friedman's test of their ranks within a seed."""
     seeds = sorted(set.intersection(*(set(group) for group in groups)))
     if len(seeds) < 2 or len(groups) < 3:
-        return Answer(None)
+        return Answer(None, 2)
     columns = np.array([[group[seed] for seed in seeds] for group in groups])
     if (columns == columns[0]).all():
         return Answer(True)

@@ -1,4 +1,4 @@
-"""How a claim of the paper is judged: what runs it takes, what its verdict and its blame mean, each defined once.
+"""How a claim of the paper is judged: what runs it takes, what its verdict means, each defined once.
 
 A claim about several things (noises, measures) holds if it holds for each of them, partly if for some and not for
 others; every answer is one of `steadyrl.paper.evidence`, by the seeds. It is judged with the paper's estimator, which
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from steadyrl.paper.evidence import Answer
+from steadyrl.paper.blame import MEASURE, UNKNOWN, Works, blame
+from steadyrl.paper.evidence import Answer, every, higher
 from steadyrl.paper.presets import preset
 from steadyrl.paper.seeds import ended_runs, label, listed
 from steadyrl.report.claims import Claim
@@ -38,16 +39,6 @@ UNCLEAR: Final = 0.6
 """Below this there is no clear risk-aversion, as in LunarLander."""
 
 UNTESTED: Final = "not decided"
-ESTIMATOR: Final = "the estimator"
-MEASURE: Final = "not the estimator: the measure at this lambda and learning rate"
-LAMBDA: Final = "lambda"
-LAMBDA_AND_ESTIMATOR: Final = "lambda and the estimator"
-NEITHER: Final = "neither: it does not fail here"
-WORSE: Final = "ours is worse: with the paper's estimator it does not fail here"
-UNKNOWN: Final = "not known: too few runs of ours, or of either"
-
-Works = tuple[str, bool | None, bool | None]
-"""An item, and whether it works with the paper's estimator and with ours; None: not decided, or not run."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +62,8 @@ class Question:
     """Is it about who is better? Then nobody is to blame where it holds."""
     premise: Callable[[str], Answer] = lambda _estimator: Answer(True)
     """What must be so for the claim to mean anything."""
+    score: Callable[[str, str], Mapping[int, float]] | None = None
+    """How well each seed does with an item, if the two estimators can be compared by that."""
 
 
 def judge(results: StudyResults, question: Question) -> Claim:
@@ -85,13 +78,32 @@ def judge(results: StudyResults, question: Question) -> Claim:
     measured += f". With our estimator: {question.describe(OURS)}" if ours else ""
     holds, answers = _answered(question, PAPER)
     if not answers:
-        return Claim(question.claim, measured, holds, other=other)
+        lack = seeds_text({"what must be so first": question.premise(PAPER)}, named=True)
+        return Claim(question.claim, measured + lack, holds, other=other)
     at_issue = [item for item in question.items if not (question.ranking and answers[item].holds)]
     works: list[Works] = [
         (x, question.works(PAPER, x).holds, question.works(OURS, x).holds if ours else None) for x in at_issue
     ]
     whose = blame(works, of=len(answers), remark=question.remark)
+    whose += f"; {_compared(question)}" if ours and UNKNOWN in whose and question.score is not None else ""
     return Claim(question.claim, measured + seeds_text(answers), holds, whose, other)
+
+
+def _compared(question: Question) -> str:
+    """Which estimator is better over all items, seed by seed."""
+    first, second = (_over_items(question, estimator) for estimator in (PAPER, OURS))
+    paper, ours = higher(first, second), higher(second, first)
+    over_all = "over all of these, seed by seed,"
+    if paper.holds is None:
+        return f"{over_all} it is not decided which estimator is better{_how_many([paper])}"
+    worse = "ours is worse" if paper.holds else "the paper's is worse"
+    return f"{over_all} {worse if paper.holds or ours.holds else 'neither estimator is better'}"
+
+
+def _over_items(question: Question, estimator: str) -> dict[int, float]:
+    scores = [question.score(estimator, item) for item in question.items] if question.score is not None else []
+    seeds = set.intersection(*map(set, scores))
+    return {seed: sum(of[seed] for of in scores) / len(scores) for seed in sorted(seeds)}
 
 
 def _answered(question: Question, estimator: str) -> tuple[str, dict[str, Answer]]:
@@ -124,46 +136,19 @@ def verdict(answers: Iterable[Answer]) -> str:
     return "not decided" if None in kinds else "yes" if kinds == {True} else "no"
 
 
-def seeds_text(answers: Mapping[str, Answer]) -> str:
-    """How many seeds would decide what these do not."""
+def seeds_text(answers: Mapping[str, Answer], *, named: bool = False) -> str:
+    """How many seeds would decide what these do not; items are named if they are not all, or if asked for."""
     undecided = {item: answer for item, answer in answers.items() if answer.holds is None}
     if not undecided:
         return ""
-    needed = [answer.needed for answer in undecided.values()]
-    numbers = [number for number in needed if number is not None]
-    seeds = f"about {max(numbers)} seeds" if len(numbers) == len(needed) else "more seeds than anybody runs"
-    which = "" if len(undecided) == len(answers) else f" ({', '.join(undecided)})"
-    return f". Not decided{which}: if they did as these, {seeds} would"
+    which = f" ({', '.join(undecided)})" if named or len(undecided) < len(answers) else ""
+    return f". Not decided{which}{_how_many(undecided.values())}"
 
 
-def blame(works: Iterable[Works], of: int, remark: Callable[[str], str] = lambda _item: MEASURE) -> str:
-    """Whose fault it is, from whether an item works with the paper's estimator and with ours (None: not known).
-
-    Items are named unless the same is true of all of them, `of` so many.
-    """
-    groups: dict[str, list[str]] = {}
-    for item, paper, ours in works:
-        groups.setdefault(_whose(item, paper, ours, remark), []).append(item)
-    if not groups or set(groups) == {NEITHER}:
-        return NEITHER if groups else ""
-    order = (ESTIMATOR, LAMBDA_AND_ESTIMATOR, LAMBDA, MEASURE, WORSE, UNKNOWN)
-    parts = []
-    for whose in sorted((one for one in groups if one != NEITHER), key=lambda one: _place(one, order)):
-        items = groups[whose]
-        parts.append(whose if len(items) == of else f"{whose} ({', '.join(items)})")
-    return "; ".join(parts)
-
-
-def _whose(item: str, paper: bool | None, ours: bool | None, remark: Callable[[str], str]) -> str:
-    if paper is None or (ours is None and not paper):
-        return UNKNOWN
-    if paper:
-        return WORSE if ours is False else NEITHER
-    return ESTIMATOR if ours else remark(item)
-
-
-def _place(whose: str, order: Sequence[str]) -> int:
-    return next((k for k, start in enumerate(order) if whose.startswith(start)), len(order))
+def _how_many(undecided: Iterable[Answer]) -> str:
+    needed = every(undecided).needed
+    seeds = "more seeds than anybody runs" if needed is None else f"about {needed} seeds"
+    return f": if they did as these, {seeds} would"
 
 
 def lacking(results: StudyResults, cells: Sequence[Cell | None]) -> str:

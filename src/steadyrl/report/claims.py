@@ -19,7 +19,7 @@ class Claim:
     claim: str
     measured: str
     holds: str
-    """yes, no, partly, not decided, cannot be judged, or not tested."""
+    """yes, no, partly, not decided, or cannot be judged."""
     blame: str = ""
     """For a failure: whose is it?"""
     other: str = ""

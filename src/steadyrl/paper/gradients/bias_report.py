@@ -115,7 +115,7 @@ def _verdict(row: BiasRow | None, statement: str) -> str:
     if row is None:
         return "not run"
     if row.replications < FEWEST:
-        return f"not tested: a quick look ({row.replications} estimates, of {FEWEST} at the least)"
+        return f"not decided: a quick look ({row.replications} estimates, of {FEWEST} at the least)"
     number = f"{row.bias_percent:+.1f} ± {row.bias_error:.1f} % ({row.law}, n = {row.n})"
     if _errors_off(row) < SIGNIFICANT:
         return f"no bias seen (clearest: {number})"

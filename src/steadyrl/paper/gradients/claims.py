@@ -9,20 +9,10 @@ import numpy as np
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
+from steadyrl.paper.blame import blame
 from steadyrl.paper.evidence import Answer, Scores, every, higher, negated
 from steadyrl.paper.gradients.variance import Halts, VarianceRow
-from steadyrl.paper.judging import (
-    BY_RETURN,
-    OURS,
-    PAPER,
-    QUADRATIC,
-    SPLIT,
-    UNTESTED,
-    blame,
-    planned,
-    seeds_text,
-    verdict,
-)
+from steadyrl.paper.judging import BY_RETURN, OURS, PAPER, QUADRATIC, SPLIT, UNTESTED, planned, seeds_text, verdict
 from steadyrl.paper.seeds import label
 from steadyrl.report.claims import Claim
 

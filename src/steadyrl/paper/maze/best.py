@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from steadyrl.estimators.paper import MEASURES
-from steadyrl.paper.judging import OURS, PAPER, UNTESTED, lacking, planned, verdict
-from steadyrl.paper.maze.words import LONG_WAY, MOST_SEEDS, NOISES, long_way
+from steadyrl.paper.judging import OURS, PAPER, UNTESTED, lacking, planned, seeds_text, verdict
+from steadyrl.paper.maze.words import LONG_WAY, MOST_SEEDS, NOISES, long_way, noise_label
 from steadyrl.paper.seeds import ended_runs, label, mean, rates, scores, share_text, successes
 from steadyrl.report.claims import Claim
 from steadyrl.studies.results import Cell, StudyResults
@@ -39,11 +39,16 @@ def _claim_of(results: StudyResults, estimator: str, claim: str) -> Claim:
     cells = [cell for cell in results.cells if cell.values.get("estimator") == estimator]
     if not cells or not all(ended_runs(cell) for cell in cells):
         return Claim(claim, "some cells have no finished runs", UNTESTED)
-    works = [long_way(cell) for cell in cells]
+    works = {_name(cell): long_way(cell) for cell in cells}
     runs = share_text(sum(successes(cell, LONG_WAY) for cell in cells), sum(len(ended_runs(cell)) for cell in cells))
-    decided = sum(answer.holds is True for answer in works)
+    decided = sum(answer.holds is True for answer in works.values())
     measured = f"{decided} of {len(cells)} cells; over all, {runs}; {_returns(results, cells)}"
-    return Claim(claim, measured, verdict(works))
+    return Claim(claim, measured + seeds_text(works), verdict(works.values()))
+
+
+def _name(cell: Cell) -> str:
+    settings = cell.runs[0].settings
+    return f"{label(settings['measure'])} on {noise_label(settings['env_options.noise'])}"
 
 
 def _returns(results: StudyResults, cells: list[Cell]) -> str:

@@ -6,20 +6,11 @@ from typing import Final
 
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.ground.errors import RunError
+from steadyrl.paper.blame import LAMBDA, LAMBDA_AND_ESTIMATOR, MEASURE
 from steadyrl.paper.evidence import Answer, every, higher, negated, sooner
-from steadyrl.paper.judging import (
-    LAMBDA,
-    LAMBDA_AND_ESTIMATOR,
-    MEASURE,
-    OURS,
-    PAPER,
-    QUADRATIC,
-    STEADY,
-    Question,
-    find,
-    require,
-)
+from steadyrl.paper.judging import OURS, PAPER, QUADRATIC, STEADY, Question, find, require
 from steadyrl.paper.maze.cost import cost
+from steadyrl.paper.maze.quick import quick
 from steadyrl.paper.maze.words import (
     MOST_SEEDS,
     NOISES,
@@ -66,6 +57,7 @@ def maze(results: StudyResults) -> list[Question]:
         weak("inter_quantile_range", ("uniform", "handcraft")),
         weak("mean_median_deviation", ("uniform", "handcraft")),
         *(_better(results, root, square) for root, square in BETTER.items()),
+        quick(results),
         cost(results),
     ]
 
@@ -85,6 +77,7 @@ def _by_noise(
             {noise_label(noise): rate_text(results, cell(estimator, noise)) for noise in noises}
         ),
         remark=partial(remark, measure),
+        score=lambda estimator, noise: rates(results, cell(estimator, noise)),
     )
 
 
