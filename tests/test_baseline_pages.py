@@ -186,13 +186,25 @@ def test_the_numbers_on_a_page_are_those_of_the_study(name):
 def test_a_page_says_that_it_was_not_yet_run_until_the_study_has_its_method():
     page = f"# A method\n\n## On the Maze\n\n{hook.NOT_RUN}\n\n## Run it\n"
     row = "| λ 1 | gaussian | 1.00 | 1.00 to 1.00 | 0.00 | 0.00 | -11.0 | -11.0 to -11.0 |"
-    assert hook.with_maze(page, []) == page
-    with_table = hook.with_maze(page, [row])
+    assert hook.with_maze(page, [], 10) == page
+    with_table = hook.with_maze(page, [row], 10)
     assert table(with_table) == [[cell.strip() for cell in row.strip("|").split(" | ")]]
     assert hook.NOT_RUN not in with_table
-    assert hook.with_maze(with_table, [row]) == with_table
+    assert hook.with_maze(with_table, [row], 10) == with_table
     with pytest.raises(ValueError, match="Not yet run"):
-        hook.with_maze(with_table, [])
+        hook.with_maze(with_table, [], 10)
+
+
+@pytest.mark.parametrize(("seeds", "low"), [(10, "0.69"), (5, "0.48")])
+def test_an_interval_that_is_a_point_has_the_exact_one_beside_it(seeds, low):
+    page = f"# A method\n\n## On the Maze\n\n{hook.NOT_RUN}\n\n## Run it\n"
+    point = "| λ 1 | gaussian | 1.00 | 1.00 to 1.00 | 0.00 | 0.00 | -11.0 | -11.0 to -11.0 |"
+    told_below = hook.with_maze(page, [point], seeds)
+    assert f"|\n\nOf {seeds} seeds that are all but equal the bootstrap has no width; " in told_below
+    assert f"the exact interval of {seeds} of {seeds} is {low} to 1.\n\n## Run it\n" in told_below
+    wide = point.replace("1.00 to 1.00", "0.71 to 1.00")
+    assert hook.with_maze(told_below, [wide], seeds) == hook.with_maze(page, [wide], seeds)
+    assert "all but equal" not in hook.with_maze(page, [wide], seeds)
 
 
 def test_the_overview_of_the_maze_has_every_case_best_first():

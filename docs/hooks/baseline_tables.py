@@ -7,7 +7,7 @@ import re
 from itertools import product
 from typing import Final
 
-from measure_tables import NOISES, ROOT, Rows, read, renewed
+from measure_tables import NOISES, ROOT, Rows, read, renewed, seeds_of
 
 from steadyrl import algorithms
 from steadyrl.ground.option import options_of
@@ -79,11 +79,11 @@ def maze_rows(names: tuple[str, ...], by_case: dict[tuple[str, str], Case]) -> l
     return rows
 
 
-def with_maze(text: str, rows: list[str]) -> str:
+def with_maze(text: str, rows: list[str], seeds: int) -> str:
     """A page with these rows as its table of the Maze; without any, a page has to say that it was not yet run."""
     if not rows and NOT_RUN not in text:
         raise ValueError(f"results/baselines has no runs of this method: write {NOT_RUN!r} in place of its table")
-    return renewed(text.replace(NOT_RUN, MAZE), {MAZE: rows}) if rows else text
+    return renewed(text.replace(NOT_RUN, MAZE), {MAZE: rows}, seeds) if rows else text
 
 
 def all_rows(by_case: dict[tuple[str, str], Case]) -> list[str]:
@@ -122,14 +122,14 @@ def lander_rows(cells: Rows) -> list[str]:
 
 def renew() -> None:
     """Write every page anew."""
-    by_case = cases(read("baselines/cells.csv"))
-    rivals = cases(read(RIVAL_RESULTS)) if (ROOT / "results" / RIVAL_RESULTS).is_file() else {}
+    cells = read("baselines/cells.csv")
+    rivals = read(RIVAL_RESULTS) if (ROOT / "results" / RIVAL_RESULTS).is_file() else []
     for page in sorted(PAGES.glob("*.md")):
         names = NEUTRAL if page.stem == "risk-neutral" else (page.stem,)
         text = page.read_text(encoding="utf-8")
-        rows = maze_rows(names, rivals if page.stem in RIVALS else by_case)
-        page.write_text(with_maze(text, rows), encoding="utf-8")
-    text = renewed(OVERVIEW.read_text(encoding="utf-8"), {ALL: all_rows(by_case)})
+        of = [row for row in (rivals if page.stem in RIVALS else cells) if row["algorithm"] in names]
+        page.write_text(with_maze(text, maze_rows(names, cases(of)), seeds_of(of) if of else 0), encoding="utf-8")
+    text = renewed(OVERVIEW.read_text(encoding="utf-8"), {ALL: all_rows(cases(cells))}, seeds_of(cells))
     if (ROOT / "results" / LANDER_RESULTS).is_file():
         rule = "|" + "---|" * (LANDER.count("|") - 1)
         table = "\n".join([LANDER, rule, *lander_rows(read(LANDER_RESULTS))])

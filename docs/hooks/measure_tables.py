@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from steadyrl import measures
+from steadyrl.paper.evidence import share_interval
 
 ROOT: Final = Path(__file__).parents[2]
 PAGES: Final = ROOT / "docs" / "measures"
@@ -28,6 +29,8 @@ ESTIMATORS: Final = (
     ("paper", "return", "`paper`, other reading"),
     ("influence", "reinforce", "`influence`"),
 )
+WIDTHLESS: Final = "| 1.00 to 1.00 |"
+CAPTION: Final = re.compile(r"\nOf \d+ seeds that are all but equal .*\n")
 SPREAD: Final = re.compile(r"In the \d+ cases of the study `paper` varies .*")
 
 Rows = list[dict[str, str]]
@@ -98,7 +101,20 @@ def claim_rows(name: str) -> list[str]:
     return rows
 
 
-def renewed(text: str, tables: dict[str, list[str]]) -> str:
+def caption(rows: list[str], seeds: int) -> str:
+    """What to say below a table with an interval that is a point; it is over this many seeds."""
+    if not any(WIDTHLESS in row for row in rows):
+        return ""
+    exact = f"the exact interval of {seeds} of {seeds} is {share_interval(seeds, seeds)[0]:.2f} to 1"
+    return f"\nOf {seeds} seeds that are all but equal the bootstrap has no width; {exact}.\n"
+
+
+def seeds_of(cells: Rows) -> int:
+    """How many runs each of them is of, at the most."""
+    return max(int(row["runs"]) for row in cells)
+
+
+def renewed(text: str, tables: dict[str, list[str]], seeds: int) -> str:
     """The text with the rows of these tables, by their first line, in the place of what it had."""
     for first, rows in tables.items():
         before, head, after = text.partition(f"{first}\n")
@@ -107,7 +123,10 @@ def renewed(text: str, tables: dict[str, list[str]]) -> str:
         rest = after.splitlines(keepends=True)
         rest = rest[next((k for k, line in enumerate(rest) if not line.startswith("|")), len(rest)) :]
         rule = "|" + "---|" * (first.count("|") - 1)
-        text = before + head + "".join(f"{line}\n" for line in (rule, *rows)) + "".join(rest)
+        below = "".join(rest)
+        old = CAPTION.match(below)
+        below = caption(rows, seeds) + (below[old.end() :] if old else below)
+        text = before + head + "".join(f"{line}\n" for line in (rule, *rows)) + below
     return text
 
 
@@ -122,7 +141,7 @@ def renew() -> None:
             BEST: training_rows(name, best, ("lam",)),
             CLAIMS: claim_rows(name),
         }
-        text = renewed(page.read_text(encoding="utf-8"), tables)
+        text = renewed(page.read_text(encoding="utf-8"), tables, seeds_of(maze + best))
         page.write_text(SPREAD.sub(spread(name, table), text), encoding="utf-8")
 
 

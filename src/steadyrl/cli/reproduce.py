@@ -48,7 +48,8 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
         "gradient-variance: of each measure while it learns; estimators: bias and variance against exact gradients; "
         "maze-goal: how much the goal's reward matters; maze-readings: the estimators as they can be read; "
         "lunarlander-sweep: what the authors may have done; maze-best, maze-best-paper, maze-search, maze-windows, "
-        "maze-lam, maze-steadiness, baselines, baselines-lunarlander, rivals: beyond the paper; or all",
+        "maze-lam, maze-steadiness, pendulum-best, lunarlander-best, cheetah-best, baselines, baselines-lunarlander, "
+        "rivals: beyond the paper; or all",
     )
     parser.option("out", "where to write (default: out/ and the study's name)", Path)
     add_size(parser)
