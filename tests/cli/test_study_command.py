@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -38,6 +39,14 @@ def run(*words, **options):
 def test_every_study_that_comes_with_it_can_be_reproduced():
     assert list(NAMES) == list(STUDIES)
     assert sorted(name for name, study in STUDIES.items() if isinstance(study, Grid)) == preset_names()
+
+
+def test_the_help_and_the_tables_of_the_pages_name_every_study():
+    shown = "".join(run("reproduce", "--help").stdout.split())  # names are broken at their hyphens
+    assert [name for name in NAMES if not re.search(rf"[,;:Y]{name}[,:;]", shown)] == []
+    for page in ("studies.md", "command-line.md"):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        assert [name for name in NAMES if not re.search(rf"^\| .*`{name}`.* \|", text, flags=re.MULTILINE)] == []
 
 
 def test_a_copy_of_a_preset_can_be_changed_and_run(tmp_path):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from steadyrl import measures
+from steadyrl.paper.judging import SPLIT
 from steadyrl.paper.presets import preset, preset_names
 from steadyrl.runs import BadInputError
 from steadyrl.runs.toml import read_fields
@@ -200,9 +200,10 @@ def test_the_maze_preset_is_the_papers_table():
 @pytest.mark.parametrize("name", TABLES_3_TO_5)
 def test_the_other_presets_are_the_papers_tables(name):
     plan = study_from(preset(name), name)
-    numbers = {c.measure: (c.policy_rate, c.lam) for c in plan.configs if c.lam > 0}
-    assert numbers == TABLES_3_TO_5[name]
-    assert set(numbers) == set(measures.names()) & set(numbers)
+    assert {(c.measure, (c.policy_rate, c.lam)) for c in plan.configs if c.lam > 0} == set(TABLES_3_TO_5[name].items())
+    other_reading = {(c.measure, c.estimator, c.seed) for c in plan.configs if c.mean_part == "return"}
+    assert other_reading == {(measure, "paper", seed) for measure in SPLIT for seed in range(10)}
+    assert len(plan.configs) == 180 + 5 * 10 + (10 if name == "cheetah" else 0)  # risk-neutral ones
 
 
 AMOUNTS = """
