@@ -11,6 +11,7 @@ from steadyrl.estimators import paper
 from steadyrl.estimators.paper import MEASURES
 from steadyrl.paper.blame import ESTIMATOR, LAMBDA, LAMBDA_AND_ESTIMATOR, MEASURE, NEITHER, UNKNOWN, WORSE
 from steadyrl.paper.cheetah.claims import cheetah
+from steadyrl.paper.evidence import more_than
 from steadyrl.paper.judging import BY_RETURN, SPLIT, judge
 from steadyrl.paper.lunarlander.claims import FIGURE_RATES, FIGURE_RETURNS, lunarlander
 from steadyrl.paper.maze.claims import maze
@@ -292,6 +293,13 @@ def test_a_premise_that_is_not_decided_says_how_many_seeds_would():
     weak = row(claims, "Maze: Standard deviation is weaker")
     assert weak.holds == "not decided"
     assert weak.measured.endswith("Not decided (what must be so first): if they did as these, about 15 seeds would")
+
+
+def test_where_most_seeds_never_get_there_it_is_said_how_many_would_show_it():
+    some = [(of(MEASURES), {"return": 300.0}), (of(MEASURES, "paper", seed=tuple(range(8))), {"return": 240.0})]
+    claim = row(claims_of(study("lunarlander", some)), "return stays at 250")
+    assert claim.holds == "not decided"
+    assert claim.measured.endswith(f"if they did as these, about {more_than(8, 10, 0.5).needed} seeds would")
 
 
 def test_shares_have_their_exact_intervals():
