@@ -7,7 +7,7 @@ import pytest
 
 from steadyrl.cli import main
 from steadyrl.report import comparison
-from steadyrl.runs import train
+from steadyrl.runs import load, train
 from steadyrl.runs.view import Quiet
 from steadyrl.studies.results import of_runs
 
@@ -112,3 +112,59 @@ def test_of_lam_and_steadiness_the_label_has_the_one_that_counts(folders, tmp_pa
     study = of_runs([tmp_path / "default", folders[0], tmp_path / "little"])
     labels = [line.label for line in comparison.compare(study, ["return"])]
     assert labels == ["default steadiness", "λ 0", "steadiness 0.5"]
+
+
+@pytest.fixture(scope="module")
+def files(folders, tmp_path_factory):
+    """What the risk-neutral run does in 30 episodes, the risk-averse one in the same and in others."""
+    at = tmp_path_factory.mktemp("evaluations")
+    for name, run, seed in (("neutral", folders[0], 0), ("averse", folders[3], 0), ("others", folders[3], 1)):
+        words = ["--episodes", "30", "--resamples", "40", "--seed", str(seed), "--out", str(at / f"{name}.csv")]
+        assert main(["evaluate", str(run), *words]) == 0
+    return {path.stem: path for path in at.iterdir()}
+
+
+def compared(capsys, tmp_path, *words):
+    capsys.readouterr()
+    code = main(["compare", *map(str, words), "--out", str(tmp_path / "c.svg"), "--metrics", "return", "--json"])
+    assert code == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_files_of_evaluations_are_compared_episode_by_episode(files, folders, tmp_path, capsys):
+    neutral, averse = compared(capsys, tmp_path, files["neutral"], files["averse"])
+    returns = [load(folders[k]).evaluate(30).returns for k in (0, 3)]
+    assert (neutral["label"], neutral["episodes"], averse["paired"]) == (str(files["neutral"]), 30, 30)
+    assert neutral["value"]["value"] == pytest.approx(returns[0].mean())
+    assert averse["difference"]["value"] == pytest.approx(np.mean(returns[1] - returns[0]))
+    assert (tmp_path / "c.svg").read_text().count("<path") > 10
+
+
+def test_a_run_beside_a_file_plays_the_episodes_of_the_file(files, folders, tmp_path, capsys):
+    by_files = compared(capsys, tmp_path, files["neutral"], files["averse"])
+    by_run = compared(capsys, tmp_path, files["neutral"], folders[3])
+    assert [{**row, "label": ""} for row in by_run] == [{**row, "label": ""} for row in by_files]
+    first_is_a_run = compared(capsys, tmp_path, folders[0], files["averse"])
+    assert first_is_a_run[1]["difference"] == by_files[1]["difference"]
+
+
+def test_episodes_of_another_seed_are_not_in_pairs_and_that_is_said(files, tmp_path, capsys):
+    paths = [str(files[name]) for name in ("neutral", "averse", "others")]
+    assert main(["compare", *paths, "--out", str(tmp_path / "c.png")]) == 0
+    out = capsys.readouterr().out
+    assert f"{files['others']} is of another seed than the first: not in pairs." in out
+    assert "Difference: to the first, over the 30 episodes that both have, resampled in pairs." in out
+
+
+def test_a_file_that_is_damaged_or_of_another_environment_is_refused(files, tmp_path, capsys):
+    (tmp_path / "nan.csv").write_text(files["neutral"].read_text().replace("\n2,", "\n2,nan"))
+    assert main(["compare", str(files["neutral"]), str(tmp_path / "nan.csv"), "--out", str(tmp_path / "c.png")]) == 4
+    assert "nan.csv, line 5: damaged: return = 'nan" in capsys.readouterr().err
+    assert main(["compare", str(files["neutral"]), "pendulum-gini", "--out", str(tmp_path / "c.png")]) == 2
+    assert "only policies of one environment can be compared" in capsys.readouterr().err
+    assert not (tmp_path / "c.png").exists()
+
+
+def test_where_an_evaluation_cannot_be_written_is_said_before_it_is_played(folders, tmp_path, capsys):
+    assert main(["evaluate", str(folders[0]), "--out", str(tmp_path / "e.txt")]) == 2
+    assert capsys.readouterr().err == f"error: out = {tmp_path}/e.txt: must end in .csv, in a folder that exists\n"

@@ -98,6 +98,21 @@ def test_the_command_evaluates_a_model_with_a_word_of_trust(saved, capsys):
     assert "20 returns of" in capsys.readouterr().out
 
 
+def test_a_model_is_compared_with_a_function_on_the_same_episodes(saved, tmp_path, capsys):
+    """Of four days, which is no default: the file says so, and what is compared with it must have them, too."""
+    command = ["evaluate", "--sb3", str(saved[1]), "--sb3-algorithm", "A2C", "--episodes", "20", "--resamples", "40"]
+    command += ["--env", ROADS, "--env-options", "days=4", "--trust-pickle", "--out", str(tmp_path / "model.csv")]
+    assert main(command) == 0
+    evaluate_policy(lambda day: 1, ROADS, episodes=20, days=4).save(tmp_path / "side.csv")
+    capsys.readouterr()
+    files = [str(tmp_path / name) for name in ("model.csv", "side.csv")]
+    assert main(["compare", *files, "--metrics", "risk_averse", "--json", "--out", str(tmp_path / "c.png")]) == 0
+    model, side = json.loads(capsys.readouterr().out)
+    assert (side["value"]["value"], side["paired"]) == (1.0, 20)
+    expected = evaluate_policy(Sb3Player(saved[0]), ROADS, episodes=20, days=4)
+    assert model["value"]["value"] == pytest.approx(expected.risk_averse)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -105,6 +120,7 @@ def test_the_command_evaluates_a_model_with_a_word_of_trust(saved, capsys):
         (["runs/one", "--sb3", "model.zip"], "one of the two"),
         (["--sb3", "model.zip"], "--env ID belongs to --sb3 FILE"),
         (["runs/one", "--env", ROADS], "--env ID belongs to --sb3 FILE"),
+        (["runs/one", "--env-options", "days=4"], "--env-options belongs to --sb3 FILE"),
     ],
 )
 def test_the_command_wants_a_run_or_a_model_with_an_environment(words, message, capsys):

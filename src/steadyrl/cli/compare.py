@@ -1,5 +1,6 @@
-"""`steadyrl compare`: runs side by side."""
+"""`steadyrl compare`: runs side by side, or evaluations."""
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -18,20 +19,24 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
         nargs="+",
         type=Path,
         metavar="RUN",
-        help="folders of runs; those that differ in their seed alone are averaged, and compared with the first",
+        help="folders of runs; those that differ in their seed alone are averaged, and compared with the first. With a "
+        "file of steadyrl evaluate --out among them: evaluations; the policy of a run plays the episodes of the first",
     )
     parser.add_argument(
         "--metrics",
         nargs="+",
-        default=["return", "variability"],
         metavar="NAME",
-        help="names in metrics.jsonl (default: return variability)",
+        help="names in metrics.jsonl (default: return variability); of evaluations: return, undiscounted_return, "
+        "length, risk_averse, or a measure (default: return cvar gini_deviation)",
     )
-    parser.option("out", "where to draw the curves: a .png, .svg or .pdf file", Path, Path("compare.png"))
+    parser.option(
+        "out", "where to draw the curves, or the returns: a .png, .svg or .pdf file", Path, Path("compare.png")
+    )
     parser.flag("json", "print JSON, for machines", "as_json")
+    parser.flag("allow-import", "let the environment's id in a run's folder import a module, to play its policy")
 
 
-def compare(runs: list[Path], *, metrics: list[str], out: Path, as_json: bool) -> None:
+def compare(runs: list[Path], *, metrics: list[str] | None, out: Path, as_json: bool, allow_import: bool) -> None:
     """Learning curves of runs in one picture, their final numbers with intervals, paired where they share seeds."""
     from steadyrl.cli import measures_output as output
     from steadyrl.report import comparison
@@ -40,6 +45,12 @@ def compare(runs: list[Path], *, metrics: list[str], out: Path, as_json: bool) -
 
     if out.suffix not in SUFFIXES or not out.parent.is_dir():
         raise ValueError(f"out = {out}: must end in {', '.join(SUFFIXES)}, in a folder that exists")
+    if any(path.is_file() for path in runs):
+        from steadyrl.cli.compare_episodes import compare_episodes
+
+        compare_episodes(runs, metrics, out, as_json=as_json, allow_import=allow_import)
+        return
+    metrics = list(comparison.METRICS) if metrics is None else metrics
     study = of_runs(runs)
     logged = sorted({name for run in study.runs for name in run.columns})
     for metric in metrics:
@@ -49,7 +60,7 @@ def compare(runs: list[Path], *, metrics: list[str], out: Path, as_json: bool) -
     lines = comparison.compare(study, metrics)
     save_figure(figure, out)
     if as_json:
-        sys.stdout.write(json.dumps([_plain(line) for line in lines], indent=2) + "\n")
+        sys.stdout.write(json.dumps([dataclasses.asdict(line) for line in lines], indent=2) + "\n")
         return
     for metric in metrics:
         output.show(_table(metric, [line for line in lines if line.metric == metric]), "")
@@ -66,19 +77,13 @@ def _table(metric: str, lines: list[Any]) -> Any:
     for heading in ("Seeds", "Final", "Interval", "Difference", "Interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     for line in lines:
-        value, interval = _words(line.value)
-        against = _words(line.difference) if line.shared >= FEWEST else ("", "")
+        value, interval = in_words(line.value)
+        against = in_words(line.difference) if line.shared >= FEWEST else ("", "")
         table.add_row(line.label, str(line.seeds), value, interval if line.seeds >= FEWEST else "", *against)
     return table
 
 
-def _plain(line: Any) -> dict[str, Any]:
-    import dataclasses
-
-    return dataclasses.asdict(line)
-
-
-def _words(estimate: Any) -> tuple[str, str]:
+def in_words(estimate: Any) -> tuple[str, str]:
     """A number and its interval."""
     if estimate is None:
         return "-", ""

@@ -27,11 +27,13 @@ def add_options(parser: Parser, arguments: list[str]) -> None:  # noqa: ARG001
     parser.option("confidence", "how often an interval should hold the true value", float, 0.95)
     parser.option("resamples", "bootstrap resamples", int, 2000)
     parser.flag("json", "print JSON, for machines", "as_json")
+    parser.option("out", "write each episode to this .csv file, too, which steadyrl compare takes", Path)
     parser.flag("allow-import", "let the environment's id in the run's folder import a module")
     parser.option("sb3", "a model of Stable-Baselines3 instead of a run: the .zip file of model.save()", Path)
     parser.option("sb3-algorithm", "its class, of stable_baselines3 or sb3_contrib", default="PPO", metavar="NAME")
     parser.option("vec-normalize", "the file of VecNormalize.save(), if the model had one", Path)
     parser.option("env", "the environment's id, with --sb3", metavar="ID")
+    parser.option("env-options", "its arguments, with --sb3", nargs="+", metavar="NAME=VALUE")
     parser.flag("trust-pickle", "load the model, which holds pickled Python: it runs the code of whoever made it")
 
 
@@ -46,17 +48,20 @@ def evaluate(
     confidence: float,
     resamples: int,
     as_json: bool,
+    out: Path | None,
     allow_import: bool,
     sb3: Path | None,
     sb3_algorithm: str,
     vec_normalize: Path | None,
     env: str | None,
+    env_options: list[str] | None,
     trust_pickle: bool,
 ) -> None:
     """Mean, VaR, CVaR and every measure of variability of a policy's returns, with intervals; its risk-averse rate."""
     from steadyrl.cli import measures_output as output
-    from steadyrl.cli.train import plain_warnings
+    from steadyrl.cli.train import plain_warnings, run_fields
     from steadyrl.envs._checks import check_count, check_finite
+    from steadyrl.runs.evaluation_file import check_path
 
     check_count("episodes", episodes, least=2)
     check_count("seed", seed, least=0)
@@ -66,9 +71,13 @@ def evaluate(
         raise ValueError("give RUN, the folder of a run, or --sb3 FILE, one of the two; see steadyrl evaluate --help")
     if (env is None) != (sb3 is None):
         raise ValueError("--env ID belongs to --sb3 FILE: a run has its own environment, a model of SB3 needs one")
+    if env_options is not None and sb3 is None:
+        raise ValueError("--env-options belongs to --sb3 FILE: a run has its own")
+    if out is not None:
+        check_path(out)
     with plain_warnings():
         if run is not None:
-            evaluation, content, title = _of_run(run, policy, episodes, seed, gamma, deterministic, allow_import)
+            evaluation, content, title = of_run(run, policy, episodes, seed, gamma, deterministic, allow_import)
         elif sb3 is not None and env is not None:
             from steadyrl.integrations.sb3_model import load_sb3
             from steadyrl.runs.external import evaluate_policy
@@ -80,11 +89,14 @@ def evaluate(
                 deterministic=deterministic,
                 trust_pickle=trust_pickle,
             )
+            options = run_fields({"env_options": env_options}).get("env_options", {})
             evaluation = evaluate_policy(
-                model, env, episodes=episodes, seed=seed, gamma=1.0 if gamma is None else gamma
+                model, env, episodes=episodes, seed=seed, gamma=1.0 if gamma is None else gamma, **options
             )
             content = {"sb3": str(sb3), "env": env, "gamma": evaluation.gamma}
             title = f"{sb3} ({env}, {sb3_algorithm}{', deterministic' if deterministic else ''})"
+    if out is not None:
+        evaluation.save(out)
     summary = output.with_progress(evaluation.returns, {"confidence": confidence, "resamples": resamples, "seed": seed})
     readings = {
         "length": float(evaluation.lengths.mean()),
@@ -96,10 +108,10 @@ def evaluate(
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
         return
     output.print_summary(summary, title)
-    output.show(_told(readings, evaluation.gamma))
+    output.show(_told(readings, evaluation.gamma), *([] if out is None else [f"written: {out}"]))
 
 
-def _of_run(
+def of_run(
     run: Path, policy: str, episodes: int, seed: int, gamma: float | None, deterministic: bool, allow_import: bool
 ) -> tuple["Evaluation", dict[str, Any], str]:
     """What the policy of a run did, what JSON says of it, and its title."""

@@ -18,6 +18,7 @@ from steadyrl.runs.callback import Callback, Progress
 from steadyrl.runs.checks import check
 from steadyrl.runs.config import RunConfig, config_hash
 from steadyrl.runs.evaluation import Evaluation
+from steadyrl.runs.evaluation_file import read as read_evaluation
 from steadyrl.runs.external import evaluate_policy
 from steadyrl.runs.run import Run, load
 from steadyrl.runs.toml import from_toml, to_toml
@@ -43,6 +44,7 @@ __all__ = [
     "evaluate_policy",
     "from_toml",
     "load",
+    "read_evaluation",
     "to_toml",
     "train",
 ]

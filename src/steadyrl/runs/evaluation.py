@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -38,12 +39,31 @@ class Evaluation:
     returns: Float[Array, " n"]
     """G0 of each episode, discounted by gamma."""
     lengths: Int[IntArray, " n"]
-    risk_averse: float | None
-    """The environment's own reading, averaged over episodes; None if it has none."""
+    risk_averse_readings: Float[Array, " n"]
+    """The environment's own reading of each episode; NaN if it has none."""
     undiscounted_returns: Float[Array, " n"]
     """The plain sum of each episode's rewards."""
     gamma: float
     seed: int
+    env: str = ""
+    """The environment's id; in angle brackets the name of the function that made it."""
+    env_options: Mapping[str, Any] = field(default_factory=dict)
+    limit: int | None = None
+    """Steps after which an episode was cut off, where that is not the environment's own."""
+
+    @property
+    def risk_averse(self) -> float | None:
+        """The environment's own reading, averaged over episodes; None if it has none."""
+        return rate(self.risk_averse_readings)
+
+    def save(self, path: str | Path, *, env: str | None = None) -> None:
+        """Write a .csv file with a row for each episode, which `runs.read_evaluation` and `steadyrl compare` read.
+
+        `env` is a name for the environment, needed if a function made it.
+        """
+        from steadyrl.runs import evaluation_file  # noqa: PLC0415  it knows of us
+
+        evaluation_file.write(self, Path(path), env)
 
     def summary(self, **options: Any) -> Summary:
         """Mean, CVaR and every measure with intervals; options as in `steadyrl.evaluate.summary`."""
@@ -60,7 +80,8 @@ def evaluate(policy: Policy, collector: Collector, episodes: int, seed: int, gam
     returns = np.concatenate([discounted_returns(batch.rewards, gamma) for batch in batches])
     lengths = np.concatenate([batch.lengths for batch in batches])
     plain = np.concatenate([batch.rewards.sum(axis=1) for batch in batches])
-    return Evaluation(returns, lengths, rate(np.concatenate([b.risk_averse for b in batches])), plain, gamma, seed)
+    readings = np.concatenate([batch.risk_averse for batch in batches])
+    return Evaluation(returns, lengths, readings, plain, gamma, seed)
 
 
 def evaluated(batch: Batch, config: RunConfig, gamma: float) -> dict[str, float]:

@@ -10,7 +10,8 @@ from steadyrl.envs._checks import check_count, check_finite
 from steadyrl.ground import streams
 from steadyrl.ground.errors import BadInputError, RunFailedError
 from steadyrl.rollouts.episodes import episode_seeds
-from steadyrl.runs.evaluation import AFTERWARDS, AT_ONCE, Evaluation, rate
+from steadyrl.runs.build import env_name
+from steadyrl.runs.evaluation import AFTERWARDS, AT_ONCE, Evaluation
 
 Act = Callable[[Any], Any]
 """From an observation of the environment to an action of it."""
@@ -69,7 +70,10 @@ def evaluate_policy(
         world.close()
     discounted, plain, lengths, averse = zip(*episodes_played, strict=True)
     readings = np.array(averse, dtype=np.float64)
-    return Evaluation(np.array(discounted), np.array(lengths), rate(readings), np.array(plain), gamma, seed)
+    name = env if isinstance(env, str) else env_name(env)
+    return Evaluation(
+        np.array(discounted), np.array(lengths), readings, np.array(plain), gamma, seed, name, dict(options)
+    )
 
 
 def _episode(

@@ -101,9 +101,11 @@ class Run:
             closing(make_collector(self.config, self.make_env)) as collector,
         ):
             try:
-                return evaluation.evaluate(policy, collector, episodes, seed, self.gamma if gamma is None else gamma)
+                played = evaluation.evaluate(policy, collector, episodes, seed, self.gamma if gamma is None else gamma)
             except EpisodeError as error:
                 raise RunFailedError(f"{self.config.env}: evaluation, {error}") from error
+        played_in = {name: getattr(self.config, name) for name in ("env", "env_options", "limit")}
+        return replace(played, **played_in)
 
     def export(self, out: str | Path | None = None, *, episodes: int = 500, seed: int = 0) -> Path:
         """Write the policy and its model card into a folder, by default `policy` in the run's; the folder.

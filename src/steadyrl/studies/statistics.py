@@ -19,7 +19,16 @@ import numpy as np
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, ArrayLike, Float
 
-__all__ = ["Estimate", "improvement", "interquartile_mean", "mean", "median", "standard_error", "student_mean"]
+__all__ = [
+    "Estimate",
+    "improvement",
+    "interquartile_mean",
+    "mean",
+    "median",
+    "standard_error",
+    "student_mean",
+    "with_ends",
+]
 
 RESAMPLES: Final = 2000
 CONFIDENCE: Final = 0.95
@@ -109,7 +118,7 @@ def improvement(
         value += float(wins.mean()) / len(xs)
         i, j = (rng.integers(z.size, size=(resamples, z.size)) for z in (x, y))
         replicates += wins[i[:, :, None], j[:, None, :]].mean(axis=(1, 2)) / len(xs)
-    return _with_ends(value, replicates, confidence)
+    return with_ends(value, replicates, confidence)
 
 
 def _estimate(
@@ -124,7 +133,7 @@ def _estimate(
     xs = _check(strata)
     rng = streams.generator(seed, BOOTSTRAP)
     replicates = np.concatenate([x[rng.integers(x.size, size=(resamples, x.size))] for x in xs], axis=1)
-    return _with_ends(float(statistic(np.concatenate(xs)[None])[0]), statistic(replicates), confidence)
+    return with_ends(float(statistic(np.concatenate(xs)[None])[0]), statistic(replicates), confidence)
 
 
 def _means(scores: Float[Array, "rows n"]) -> Float[Array, " rows"]:
@@ -136,7 +145,8 @@ def _trimmed_means(scores: Float[Array, "rows n"]) -> Float[Array, " rows"]:
     return np.sort(scores, axis=1)[:, cut : scores.shape[1] - cut].mean(axis=1)
 
 
-def _with_ends(value: float, replicates: Float[Array, " resamples"], confidence: float) -> Estimate:
+def with_ends(value: float, replicates: Float[Array, " resamples"], confidence: float = CONFIDENCE) -> Estimate:
+    """A value, and the percentile interval of what resampling made of it."""
     low, high = np.quantile(replicates, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
     return Estimate(value, float(low), float(high))
 
