@@ -35,12 +35,20 @@ def module():
     return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
 
 
+def standardised():
+    """A network that takes observations in units of their own, as one that was trained with these does."""
+    policy = GaussianNetwork(BOX, BOUNDS, hidden=(4,), seed=3, normalise_observations=True)
+    policy.layers.standardise(np.array([0.5, -0.2, 0.9]), np.array([0.1, 2.0, 0.6]))
+    return policy
+
+
 POLICIES = {
     "categorical": lambda: CategoricalNetwork(STATES, spaces.MultiDiscrete([2, 3]), hidden=(4,), seed=3),
     "gaussian": lambda: GaussianNetwork(
         BOX, BOUNDS, hidden=(4, 5), activation="silu", tanh_mean=False, initial_log_std=0.3, dtype=torch.float64
     ),
     "unscaled": lambda: GaussianNetwork(BOX, BOUNDS, hidden=(), scale_to_bounds=False),
+    "standardised": standardised,
     "module": lambda: ModulePolicy(module(), BOX, BOUNDS, block=4),
     "table": lambda: TabularSoftmax(np.random.default_rng(0).normal(size=(6, 4))),
     "table from elsewhere": lambda: TabularSoftmax(np.random.default_rng(0).normal(size=(6, 4)), 2, -3),
@@ -126,7 +134,7 @@ sys.modules["torch"] = None
 try:
     load({str(tmp_path / "network")!r})
 except ImportError as error:
-    assert 'pip install "steadyrl[deep]"' in str(error), error
+    assert 'pip install "steadyrl[torch]"' in str(error), error
 else:
     raise SystemExit("loaded a network without torch")
 """

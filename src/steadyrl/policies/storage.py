@@ -105,7 +105,7 @@ def from_bytes(raw: bytes, name: str, module: Any = None, *, allow_import: bool 
         # Imported here because a table needs no torch.
         return import_module("steadyrl.policies._rebuild").rebuild(kind, description, arrays, module)
     except ModuleNotFoundError as error:
-        raise ImportError(f'{name} holds a {kind}, which needs torch: pip install "steadyrl[deep]"') from error
+        raise ImportError(f'{name} holds a {kind}, which needs torch: pip install "steadyrl[torch]"') from error
     except (KeyError, TypeError, ValueError, RuntimeError, OverflowError, safetensors.SafetensorError) as error:
         raise ValueError(f"{name}: the description does not fit the weights: {error}") from error
 

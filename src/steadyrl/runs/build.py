@@ -220,6 +220,6 @@ def make_learner(
                 one.policy.so_far = SoFarOptions(config.observe, config.gamma, limit)  # type: ignore[attr-defined]
         return algorithm(actors, config.algorithm_options(), seed=config.seed, updates=config.updates)
     except ModuleNotFoundError as error:
-        raise BadInputError(f'a network needs {error.name}: pip install "steadyrl[deep]"') from error
+        raise BadInputError(f'a network needs {error.name}: pip install "steadyrl[torch]"') from error
     except ValueError as error:
         raise BadInputError(str(error)) from error
