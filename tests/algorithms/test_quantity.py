@@ -130,6 +130,16 @@ def test_the_mean_of_the_cost_is_kept_at_its_bound_and_lam_finds_its_price(tmp_p
     assert np.mean([row["lam"] for row in late]) == pytest.approx(0.6, abs=0.15)
 
 
+def test_ppo_keeps_the_mean_of_the_cost_at_its_bound_at_about_its_price(tmp_path):
+    """As above; without a bound every step is a toll, and the mean cost 3."""
+    options = {"algorithm": "ppo", "measure": "mean", "updates": 150, "policy_rate": 0.01, "optimiser": "adam"}
+    bounded = trained(tmp_path / "a", constraint=1.0, lam=0.0, dual_rate=0.02, dual_gain=1.0, **options).metrics()
+    assert np.mean([row["variability"] for row in bounded[-50:]]) == pytest.approx(1.0, abs=0.15)
+    assert np.mean([row["lam"] for row in bounded[-50:]]) == pytest.approx(0.6, abs=0.25)
+    free = trained(tmp_path / "b", lam=0.0, **options).metrics()
+    assert np.mean([row["variability"] for row in free[-50:]]) > 2.5
+
+
 @pytest.mark.long_training
 def test_the_cvar_of_the_cost_is_kept_at_its_bound(tmp_path):
     """Of the dearest fifth of episodes: it comes to the bound of 2 and stays within; without one it is 3, all tolls."""
