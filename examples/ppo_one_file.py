@@ -73,10 +73,11 @@ def train(options):
     envs = make(options)
     agent = Agent(envs.single_observation_space.shape[0], envs.single_action_space.n)
     optimiser = torch.optim.Adam(agent.parameters(), lr=options.rate, eps=1e-5)
-    how = {"lam": options.lam, "steadiness": options.steadiness}  # steady
+    updates = options.steps // (options.rollout * options.envs)
+    how = {"lam": options.lam, "steadiness": options.steadiness, "updates": updates}  # steady
     penalty = RolloutPenalty(options.measure, gamma=options.gamma, **how)  # steady
     observation, lines = tensor(envs.reset(seed=options.seed)[0]), []
-    for _ in range(options.steps // (options.rollout * options.envs)):
+    for _ in range(updates):
         steps = []
         for _ in range(options.rollout):
             with torch.no_grad():
