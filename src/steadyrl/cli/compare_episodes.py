@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from steadyrl.runs import Evaluation
 
-NOTE = "Intervals: 95 %, bootstrap over episodes; what training with another seed would give is not in them."
+NOTE = "n: episodes. Intervals: 95 %, bootstrap over these; what training with another seed would give is not in them."
 
 
 def compare_episodes(
@@ -59,7 +59,7 @@ def _table(rows: list[Any]) -> Any:
 
     metric = rows[0].metric
     table = make_table(metric_label(metric) if metric in MEANS else measures.get(metric).label)
-    for heading in ("Episodes", "Value", "Interval", "Difference", "Interval"):
+    for heading in ("n", "Value", "Interval", "Difference", "Interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         against = ("", "") if row.difference is None else in_words(row.difference)
