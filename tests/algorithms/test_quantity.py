@@ -141,7 +141,7 @@ def test_ppo_keeps_the_mean_of_the_cost_at_its_bound_at_about_its_price(tmp_path
 
 
 def test_the_drawdown_of_a_portfolio_is_less_than_half_for_a_tenth_of_the_mean(tmp_path):
-    """The largest falls of the account, averaged: 11 with lam = 1, where they are 41 with 0; the means are 92 and 101."""
+    """The largest falls of the account, averaged: 11 with lam = 1, 41 with 0; the means are 92 and 101."""
     options = {"of": "drawdown", "measure": "mean", "policy_rate": 0.1, "gamma": 1.0, "updates": 200}
     late = {}
     for lam in (0.0, 1.0):

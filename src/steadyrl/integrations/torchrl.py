@@ -60,8 +60,8 @@ class RiskAverse(TensorDictModuleBase):
             observation: The key of what the penalty's critic sees of a step: numbers, few enough for a small network;
                 of pixels, the features that a network of yours makes of them.
             critic_lambda: Decay of the penalty's advantages; None for no critic (`RolloutPenalty.take`).
-            options: As `RolloutPenalty`, with `updates`, how many rollouts, where there is a steadiness. With `of`, what it
-                names must be an entry of `next`, one number a step.
+            options: As `RolloutPenalty`, with `updates`, how many rollouts, where there is a steadiness. With `of`,
+                what it names must be an entry of `next`, one number a step.
         """
         super().__init__()
         check_critic_lambda(critic_lambda)

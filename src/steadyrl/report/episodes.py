@@ -18,7 +18,7 @@ from steadyrl import measures
 from steadyrl.ground import streams
 from steadyrl.ground.errors import BadInputError, did_you_mean
 from steadyrl.ground.option import plain, shown
-from steadyrl.ground.shapes import Array, Float
+from steadyrl.ground.shapes import Array, Float, IntArray
 from steadyrl.report import _style
 from steadyrl.runs import Evaluation
 from steadyrl.studies.statistics import BOOTSTRAP, RESAMPLES, Estimate, with_ends
@@ -130,7 +130,7 @@ def _replicates(metric: str, column: Float[Array, " n"], stream: int = 0) -> Flo
     return np.concatenate([measure.value(column[index]) for index in _resamples(column.size, stream)])
 
 
-def _resamples(n: int, stream: int) -> Iterator[Array]:
+def _resamples(n: int, stream: int) -> Iterator[IntArray]:
     """Indices of n episodes drawn with replacement, some rows at a time."""
     rng = streams.generator(0, BOOTSTRAP, stream)
     at_once = max(1, CHUNK // n)
