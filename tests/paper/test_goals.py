@@ -8,7 +8,7 @@ from steadyrl.paper.studies import claims_of
 from tests.paper.synthetic import row, study
 
 BALANCED = ({}, {"length": 300.0, "return": 300.0})
-GINI = {"measure": "gini_deviation", "steadiness": 1.0}
+GINI = {"measure": "gini_deviation", "steadiness": 2.0}
 NEUTRAL = {"steadiness": 0.0}
 
 
@@ -31,7 +31,7 @@ def test_one_that_falls_short_of_any_part_of_it_has_not(short):
 
 
 def test_only_the_last_200_episodes_count():
-    """Of 200 batches of 30: the last 7, of which the last of 20 rows is one, while the last tenth are two rows."""
+    """Of 250 batches of 30: the last 7, of which the last of 20 rows is one, while the last tenth are two rows."""
     whole = study("lunarlander-best", [({}, {"return": 280.0})])
     runs = []
     for run in whole.runs:
