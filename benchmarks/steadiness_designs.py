@@ -19,7 +19,7 @@ from steadyrl.algorithms.ramp import Ramp
 from steadyrl.paper.presets import preset
 from steadyrl.studies import read, run, study_from
 
-STEADINESS = (0.5, 1.0, 2.0, 4.0, 8.0)
+STEADINESS = (1.0, 2.0, 4.0)
 UPDATES = 1000
 monotone = steadiness.monotone
 
