@@ -29,7 +29,7 @@ def with_slack(slack: float) -> None:
 
 
 def without_order() -> None:
-    steadiness.monotone = lambda returns, c, lam, slack: c  # noqa: ARG005
+    steadiness.monotone = lambda _returns, c, _lam, _slack: c
 
 
 def ramped(ramp: type[Ramp]) -> None:

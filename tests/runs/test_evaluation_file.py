@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -144,3 +145,11 @@ def test_what_is_no_text_or_not_there_is_refused(tmp_path):
     for name, why in {"e.csv": "it is not text", "none.csv": "there is no such file"}.items():
         with pytest.raises(RunError, match=why):
             read_evaluation(tmp_path / name)
+
+
+def test_a_file_of_many_gigabytes_is_refused_before_it_is_read(evaluation, tmp_path):
+    path = tmp_path / "large.csv"
+    evaluation.save(path)
+    os.truncate(path, 40 * 10**9)  # sparse: it takes no room
+    with pytest.raises(BadInputError, match=r"large\.csv: has more than 268435456 bytes"):
+        read_evaluation(path)

@@ -22,6 +22,8 @@ from steadyrl.runs.evaluation import Evaluation
 FORMAT: Final = 1
 OPENING: Final = "# steadyrl evaluation "
 SUFFIX: Final = ".csv"
+MOST_BYTES: Final = 2**28
+"""Of a file: of two million episodes it has half of that."""
 COLUMNS: Final = ("episode", "return", "undiscounted_return", "length", "risk_averse")
 PLAYED: Final = {
     "format": int,
@@ -77,6 +79,8 @@ def read(path: str | Path) -> Evaluation:
     if not path.is_file():
         raise BadInputError(f"{path}: there is no such file")
     with on_disk(path):
+        if path.stat().st_size > MOST_BYTES:
+            raise BadInputError(f"{path}: has more than {MOST_BYTES} bytes: evaluate fewer episodes at a time")
         content = path.read_bytes()
     try:
         first, _, rest = content.decode().partition("\n")
