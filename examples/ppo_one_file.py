@@ -75,7 +75,7 @@ def train(options):
     optimiser = torch.optim.Adam(agent.parameters(), lr=options.rate, eps=1e-5)
     updates = options.steps // (options.rollout * options.envs)
     how = {"lam": options.lam, "steadiness": options.steadiness, "updates": updates}  # steady
-    penalty = RolloutPenalty(options.measure, gamma=options.gamma, **how)  # steady
+    penalty = RolloutPenalty(options.measure, **how)  # steady
     observation, lines = tensor(envs.reset(seed=options.seed)[0]), []
     for _ in range(updates):
         steps = []

@@ -136,6 +136,25 @@ def test_with_a_discount_the_penalty_is_still_the_gradient_of_the_discounted_ret
     assert np.abs(gradient - neutral).max() > 0.05
 
 
+@both
+@forms
+@pytest.mark.parametrize("batch", [BATCH, CUT], ids=["terminated", "truncated"])
+def test_advantages_may_be_discounted_where_the_return_is_not(batch, penalty, make):
+    """The mean part is that of a discounted return, the penalty D of the plain sum of rewards."""
+    actor = make()
+    mean = mean_part(batch, actor.values(batch), actor.last_values(batch))
+    returns = batch.rewards.sum(axis=1)
+
+    def claimed(theta):
+        return mean(theta) - LAM * measures.gini_deviation.value(returns, ALL.probabilities(theta))
+
+    options = PLAIN | {"measure": "gini_deviation", "penalty": penalty, "gamma": 1.0, "advantage_gamma": GAMMA}
+    gradient = first_step(make, batch, any_critic() if penalty == "critic" else None, **options)
+    np.testing.assert_allclose(gradient, mdp.numerical_gradient(claimed, THETA), atol=2e-6)
+    of_one = first_step(make, batch, **PLAIN | {"measure": "gini_deviation", "penalty": penalty})
+    assert np.abs(gradient - of_one).max() > 0.01
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_any_critic_gives_the_same_expected_step_at_a_decay_of_one_and_another_below(seed):
     options = PLAIN | {"measure": "cvar_deviation"}

@@ -77,7 +77,7 @@ def test_advantages_are_those_of_sb3_less_lam_times_the_coefficient_of_their_epi
     cls, options = algorithm(name)
     before, after = Keep(), Keep()
     model = make(cls, envs(normalized), **options)
-    model.learn(4 * STEPS * ENVS, callback=[before, plain("gini_deviation", lam=0.7), after])
+    model.learn(4 * STEPS * ENVS, callback=[before, plain("gini_deviation", lam=0.7, gamma=GAMMA), after])
     scales = np.array(before.scales)[:, None, None]
     expected = np.array(before.advantages) - 0.7 * by_hand(4) / scales
     np.testing.assert_allclose(np.array(after.advantages), expected, rtol=1e-5, atol=1e-5)
@@ -96,7 +96,7 @@ def test_with_its_critic_they_are_those_of_sb3_less_the_shares_that_the_observat
     before, after = Keep(), Keep()
     model = make(cls, envs(normalized), **options)
     model.learn(3 * STEPS * ENVS, callback=[before, RiskAverse("gini_deviation", lam=0.7), after])
-    penalty = RolloutPenalty("gini_deviation", lam=0.7, gamma=GAMMA)
+    penalty = RolloutPenalty("gini_deviation", lam=0.7)  # of plain sums, whatever the model's gamma
     paid = np.array([[r for k in range(20) for r in script(env, k)][: 3 * STEPS] for env in range(ENVS)]).T
     lasts = [np.cumsum([len(script(env, k)) for k in range(20)]) - 1 for env in range(ENVS)]
     for rollout in range(3):
@@ -145,7 +145,7 @@ def test_with_lam_0_it_is_sb3_to_the_last_bit(name):
 
 
 def test_training_that_is_continued_with_the_same_callback_knows_the_episodes_under_way():
-    recorders, callback = (Keep(), Keep()), plain(lam=1.0)
+    recorders, callback = (Keep(), Keep()), plain(gamma=GAMMA, lam=1.0)
     model = make(A2C, envs())
     model.learn(2 * STEPS * ENVS, callback=[recorders[0], callback, recorders[1]])
     model.learn(2 * STEPS * ENVS, callback=[recorders[0], callback, recorders[1]], reset_num_timesteps=False)

@@ -21,7 +21,7 @@ from steadyrl.rollouts.returns import reward_to_go
 class AlgorithmOptions:
     """What every algorithm is asked."""
 
-    gamma: float = option(0.999, "discount factor; ppo has 1 where no episode has over 100 steps", above=0, most=1)
+    gamma: float = option(0.999, "discount factor of the return", above=0, most=1)
     measure: str = option(
         "gini_deviation", "the measure of variability D, by name; `steadyrl measures --list` has them all"
     )
@@ -93,8 +93,8 @@ class Algorithm(Stateful):
         self.estimates: dict[str, float] = {}
 
     @classmethod
-    def episode_defaults(cls, longest: int) -> dict[str, Any]:  # noqa: ARG003
-        """Options that have another default where episodes have at most so many steps."""
+    def episode_defaults(cls, longest: int, fields: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG003
+        """Options that have another default where episodes have at most so many steps, beside those of a run."""
         return {}
 
     @classmethod

@@ -28,13 +28,22 @@ from steadyrl.rollouts.returns import generalised_advantages, reward_to_go
 
 SHORT_EPISODE: Final = 100
 LONG_EPISODE: Final = 500
+ADVANTAGE_GAMMA: Final = 0.99
+"""Where episodes are not short: what is far ahead is mostly noise to an action's advantage."""
 
 
 @dataclass(frozen=True)
 class NeutralPPOOptions(ProximalOptions):
     """PPO."""
 
-    gamma: float = with_default(ProximalOptions, "gamma", 0.99)
+    gamma: float = with_default(ProximalOptions, "gamma", 1.0)
+    advantage_gamma: float | None = option(
+        None,
+        "discount factor of PPO's advantages and values, if it is another than that of the return, whose mean and "
+        "variability count (default: gamma; 0.99 where that is 1 and episodes may have more than 100 steps)",
+        above=0,
+        most=1,
+    )
     minibatch_size: int | None = option(
         None,
         "steps of each mini-batch that a pass is cut into; 0 for the whole batch (default: an eighth of the batch, "
@@ -140,11 +149,11 @@ class PPO(Algorithm):
         self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
 
     @classmethod
-    def episode_defaults(cls, longest: int) -> dict[str, Any]:
-        """Of short episodes the whole return is what is asked for; in long ones a deed may tell late."""
-        if longest <= SHORT_EPISODE:
-            return {"gamma": 1.0}
-        return {"gae_lambda": 0.98} if longest >= LONG_EPISODE else {}
+    def episode_defaults(cls, longest: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """In long episodes a deed may tell late, and yet an advantage must not see too far."""
+        defaults = {"gae_lambda": 0.98} if longest >= LONG_EPISODE else {}
+        undiscounted = fields.get("gamma", 1.0) == 1.0
+        return defaults | ({"advantage_gamma": ADVANTAGE_GAMMA} if undiscounted and longest > SHORT_EPISODE else {})
 
     @classmethod
     def problems(cls, options: Any, run: Mapping[str, Any]) -> Iterator[str]:
@@ -189,16 +198,17 @@ class PPO(Algorithm):
     def weights(self, batch: Batch, c: Parts) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
         """A - lam A_c of every step, and the targets of the value function.
 
-        A are PPO's advantages: their weighted score would be the gradient of E[G0] if each were multiplied by gamma^t,
-        which PPO leaves out. A_c are those of the penalty, whose gradient has no gamma^t: the sum over steps of their
-        weighted score is the gradient of D[G0] at critic_lambda = 1, whatever the critic says, and near it below 1.
+        A are PPO's advantages: with the return's discount factor their weighted score would be the gradient of E[G0] if
+        each were multiplied by gamma^t, which PPO leaves out; with a smaller one they see less far, for less noise.
+        A_c are those of the penalty, whose gradient has no gamma^t: the sum over steps of their weighted score is the
+        gradient of D[G0] at critic_lambda = 1, whatever the critic says, and near it below 1.
         c.of_mean, which estimators that split the episodes have, multiplies the gradient of E[G0] within that of D[G0]:
         the critic does not predict it, for it has the value function as its baseline.
         """
         options, values = self.options, self.actor.values(batch)
         advantages = generalised_advantages(
             batch.rewards, values, self.actor.last_values(batch), batch.lengths, batch.terminated,
-            options.gamma, options.gae_lambda,
+            options.gamma if options.advantage_gamma is None else options.advantage_gamma, options.gae_lambda,
         )  # fmt: skip
         targets = (advantages + values)[batch.mask]
         if self.critic is None:

@@ -52,7 +52,7 @@ class RolloutPenalty:
     """The penalty of one training run, told of every step, asked at the end of every rollout.
 
     >>> import numpy as np
-    >>> penalty = RolloutPenalty("gini_deviation", lam=0.5, gamma=1.0)
+    >>> penalty = RolloutPenalty("gini_deviation", lam=0.5)
     >>> for reward in (1.0, 2.0, 4.0, 5.0):  # two environments, episodes of one step
     ...     penalty.add(np.array([reward, -reward]), np.array([True, True]))
     >>> penalty.take().round(3)
@@ -66,7 +66,7 @@ class RolloutPenalty:
         self,
         measure: str = "gini_deviation",
         *,
-        gamma: float,
+        gamma: float = 1.0,
         episodes: int = 50,
         updates: int = 100,
         of: Of = "return",
@@ -76,7 +76,8 @@ class RolloutPenalty:
 
         Args:
             measure: D, by name.
-            gamma: Discount factor of the return whose variability is penalised; 1 for the plain sum of rewards.
+            gamma: Discount factor of the return whose variability is penalised: the plain sum of rewards, whatever
+                the discount factor of the advantages.
             episodes: The coefficients come from at least so many of the latest episodes, once there are so many:
                 where a rollout finishes fewer, those of earlier rollouts are counted too. Only the steps of the
                 rollout itself are penalised.

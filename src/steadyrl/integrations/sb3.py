@@ -41,13 +41,13 @@ class RiskAverse(BaseCallback):
         self,
         measure: str = "gini_deviation",
         *,
-        gamma: float | None = None,
+        gamma: float = 1.0,
         episodes: int = 50,
         critic_lambda: float | None = CRITIC_LAMBDA,
         verbose: int = 0,
         **options: Any,
     ) -> None:
-        """As `RolloutPenalty`: `lam` or `steadiness`, `of` and the rest; `gamma` is the model's unless it is given.
+        """As `RolloutPenalty`: `lam` or `steadiness`, `of`, `gamma`, which is not the model's, and the rest.
 
         The penalty has a critic, and advantages of its own with the decay `critic_lambda` (`rollout_critic`); with
         None there is none, and every step of an episode has lam (c_i - b).
@@ -55,13 +55,10 @@ class RiskAverse(BaseCallback):
         super().__init__(verbose)
         check_critic_lambda(critic_lambda)
         self._critic_lambda = critic_lambda
-        self._gamma = gamma
-        self._options = {"measure": measure, "episodes": episodes, **options}
         self._scaling: VecNormalize | None = None
         self._seen: list[NDArray[np.float32]] = []
         """What the critic is told of each step of a rollout."""
-        self.penalty = RolloutPenalty(**self._options, gamma=1.0 if gamma is None else gamma)
-        """Its state: a new one when a model is first seen, the same when the same callback is used again."""
+        self.penalty = RolloutPenalty(measure, gamma=gamma, episodes=episodes, **options)
 
     def _init_callback(self) -> None:
         if not isinstance(self.model, OnPolicyAlgorithm):
@@ -69,9 +66,6 @@ class RiskAverse(BaseCallback):
                 f"RiskAverse: {type(self.model).__name__} learns from a replay buffer, which has no advantages: "
                 "must be PPO, A2C, or another algorithm of whole rollouts"
             )
-        gamma = self.model.gamma if self._gamma is None else self._gamma
-        if gamma != self.penalty.gamma:
-            self.penalty = RolloutPenalty(**self._options, gamma=gamma)
 
     def _on_training_start(self) -> None:
         normalizer = unwrap_vec_normalize(self.training_env)

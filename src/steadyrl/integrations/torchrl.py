@@ -39,7 +39,7 @@ class RiskAverse(TensorDictModuleBase):
         self,
         measure: str = "gini_deviation",
         *,
-        gamma: float,
+        gamma: float = 1.0,
         episodes: int = 50,
         reward: Key = ("next", "reward"),
         done: Key = ("next", "done"),
@@ -52,7 +52,7 @@ class RiskAverse(TensorDictModuleBase):
 
         Args:
             measure: D, by name.
-            gamma: Discount factor of the return whose variability is penalised; 1 for the plain sum of rewards.
+            gamma: Discount factor of the return whose variability is penalised, whatever that of the advantages.
             episodes: The coefficients come from at least so many of the latest episodes, once there are so many.
             reward: The key of what the environment paid, before any transform has scaled it.
             done: The key that says where an episode ended, terminated or truncated.

@@ -56,7 +56,7 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
     `make` makes the environment, unless they have its id. One that cannot be made is left for others to complain of.
     """
     env, policy = fields.get("env"), fields.get("policy", RunOptions.policy)
-    if not isinstance(env, str) or {"algorithm", "n", "gamma", "gae_lambda"} <= fields.keys():
+    if not isinstance(env, str) or {"algorithm", "n", "gae_lambda", "advantage_gamma"} <= fields.keys():
         return dict(fields)
     try:
         if make is None:
@@ -77,7 +77,7 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
         if algorithm.batch_steps is not None and kind != "table":
             fewest = run_options(name)["n"].default
             defaults["n"] = min(max(algorithm.batch_steps // longest, fewest), MOST_EPISODES)
-        defaults |= algorithm.episode_defaults(longest)
+        defaults |= algorithm.episode_defaults(longest, fields)
     return defaults | dict(fields)
 
 
