@@ -131,8 +131,9 @@ def test_movement_is_the_exact_kl_and_the_effective_sample_size(make):
     """Never below 0, where -mean log ratio is for a policy that has moved towards what it did."""
     actor = make(mdp.THETA)
     inner = inner_updates("gini_deviation", actor)
-    assert inner.movement() == {"kl": 0.0, "effective_n": pytest.approx(ALL.batch.n)}
     states, actions = ALL.batch.observations[ALL.batch.mask], ALL.batch.actions[ALL.batch.mask]
+    entropy = pytest.approx(-np.mean(np.log(softmax(mdp.THETA))[states, actions]))
+    assert inner.movement() == {"kl": 0.0, "effective_n": pytest.approx(ALL.batch.n), "entropy": entropy}
     old, below = softmax(mdp.THETA), 0
     for seed in range(20):
         theta = mdp.THETA + np.random.default_rng(seed).normal(0, 0.3, mdp.THETA.shape)
@@ -143,6 +144,7 @@ def test_movement_is_the_exact_kl_and_the_effective_sample_size(make):
         assert moved["effective_n"] == pytest.approx(rho.sum() ** 2 / (rho**2).sum())
         assert moved["kl"] == pytest.approx(np.mean(np.sum(old * np.log(old / new), axis=1)[states]))
         assert moved["kl"] > 0
+        assert moved["entropy"] == entropy  # of the policy that acted
         below += np.mean(np.log(old / new)[states, actions]) < 0
     assert below > 3
 

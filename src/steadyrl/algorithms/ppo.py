@@ -288,9 +288,13 @@ class InnerLoop:
         return self.steps.fit_values(minibatch, goals)
 
     def movement(self) -> dict[str, float]:
-        """How far the policy has moved from the one that acted: mean KL of a step, and effective sample size."""
+        """How far the policy has moved from the one that acted, mean KL of a step and effective sample size; its entropy."""
         change = self.steps.log_probs() - self.old_log_probs
-        return {"kl": self.steps.divergence(), "effective_n": effective_size(self.batch, change)}
+        return {
+            "kl": self.steps.divergence(),
+            "effective_n": effective_size(self.batch, change),
+            "entropy": -float(self.old_log_probs.mean()),
+        }
 
 
 def standardised(weights: Float[Array, " m"]) -> Float[Array, " m"]:
