@@ -72,7 +72,7 @@ def ours(env, budget, seed):
     learner = make_learner(config, collector.observation_space, collector.action_space)
     steps = iteration = 0
     while steps < budget:
-        learner.updates = max(iteration, 1) * budget / steps if steps else 10**9
+        learner.expect(round(max(iteration, 1) * budget / steps) if steps else 10**9)
         batch = collector.collect(learner.policy, config.n, seed, iteration)
         learner.update(batch, iteration)
         steps, iteration = steps + batch.steps, iteration + 1

@@ -1,11 +1,15 @@
 """A young policy pays mildly, and less for its successes; from half of its run on it has all of its steadiness."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
 from steadyrl import measures
 from steadyrl.algorithms.ramp import BEGIN, END, YOUNG, YOUNG_SLACK, Ramp
 from steadyrl.algorithms.steadiness import SLACK, Steadiness
+from steadyrl.runs.build import make_collector, make_learner, maker, with_env_defaults
+from steadyrl.runs.checks import config_from
 
 
 def after(batches, updates=100):
@@ -53,7 +57,7 @@ def test_a_ramp_resumes():
 def test_lam_follows_the_ramp():
     returns, c = np.random.default_rng(0).normal(size=(2, 30))
     all_at_once, young = Steadiness(2.0), Steadiness(2.0, ramp=Ramp(4))
-    for expected in (2.0**-0.25, 2.0, 2.0, 2.0):
+    for expected in (2.0 * (YOUNG / 2.0) ** 0.625, 2.0, 2.0, 2.0):
         at_once, now = (steadiness.steady(returns, c, 1.0) for steadiness in (all_at_once, young))
         assert (at_once.steadiness, now.steadiness) == pytest.approx((2.0, expected))
         assert now.lam == pytest.approx(at_once.lam * expected / 2.0)
@@ -88,3 +92,17 @@ def test_in_between_the_least_that_a_better_return_is_worth_falls_evenly():
     slack = [after(batches).slack(SLACK) for batches in range(10, 51)]
     np.testing.assert_allclose(np.diff(slack), (SLACK - YOUNG_SLACK) / 40)
     assert (slack[0], slack[-1]) == pytest.approx((YOUNG_SLACK, SLACK))
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "risk-neutral-ppo"])
+def test_a_run_with_a_budget_of_steps_tells_its_ramp_how_long_it_will_be(algorithm):
+    """And its rates, which fall with the share of the updates that is over."""
+    fields = {"env": "CartPole-v1", "algorithm": algorithm, "n": 2, "updates": 10**6, "hidden": [4]}
+    config = config_from(with_env_defaults(fields))
+    collector = make_collector(config, maker(config))
+    with closing(collector):
+        learner = make_learner(config, collector.observation_space, collector.action_space, collector.limit)
+    learner.expect(100)
+    learner.finished_updates = learner.ramp.batches = 50
+    assert learner.progress == 0.5
+    assert learner.ramp.limited(2.0) == 2.0

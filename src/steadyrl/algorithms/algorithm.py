@@ -113,6 +113,10 @@ class Algorithm(Stateful):
         """The share of the run's updates that are finished."""
         return min(1.0, self.finished_updates / self.updates)
 
+    def expect(self, updates: int) -> None:
+        """Tell how many updates the run will have in all, where a budget of steps decides it and not the config."""
+        self.updates = updates
+
     def update(self, batch: Batch, iteration: int) -> dict[str, float]:
         """Learn from a batch; what to log."""
         self.iteration = iteration

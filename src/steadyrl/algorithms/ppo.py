@@ -43,6 +43,7 @@ class NeutralPPOOptions(ProximalOptions):
         "variability count (default: gamma; 0.99 where that is 1 and episodes may have more than 100 steps)",
         above=0,
         most=1,
+        later=True,
     )
     minibatch_size: int | None = option(
         None,
@@ -72,10 +73,11 @@ class NeutralPPOOptions(ProximalOptions):
 class PPOOptions(NeutralPPOOptions, PenaltyOptions):
     """Algorithm 2."""
 
-    young_steadiness: float = option(
-        YOUNG,
+    young_steadiness: float | None = option(
+        None,
         "what a network's larger steadiness begins with: the first tenth of the run has this, the second half all of "
-        "it; less where a policy learns to fail alike every time, more where it keeps to the gamble that it began with",
+        "it; less where a policy learns to fail alike every time, more where it keeps to the gamble that it began with "
+        "(default: 0.25)",
         above=0,
         later=True,
     )
@@ -143,8 +145,8 @@ class PPO(Algorithm):
     ) -> None:
         super().__init__(actors, options, seed=seed, updates=updates)
         on_table = isinstance(self.actor, TableActor)  # which unlearns a state's failures without touching another's
-        ramp = None if on_table else Ramp(updates, options.young_steadiness)
-        self.penalty = Penalty(options, ramp, recent_episodes(options))
+        self.ramp = None if on_table else Ramp(updates, options.young_steadiness or YOUNG)
+        self.penalty = Penalty(options, self.ramp, recent_episodes(options))
         with_critic = self.penalty.active and options.penalty == "critic"
         self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
 
@@ -162,6 +164,12 @@ class PPO(Algorithm):
         yield from wrong
         if not wrong:
             yield from penalty_problems(options, max(run["n"], recent_episodes(options)))
+
+    def expect(self, updates: int) -> None:
+        """So many updates in all: what changes with time, and the ramp of a steadiness."""
+        super().expect(updates)
+        if self.ramp is not None:
+            self.ramp.updates = updates
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """Several passes over n episodes."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from steadyrl.ground.state import Stateful
 
-YOUNG: Final = 0.5
+YOUNG: Final = 0.25
 YOUNG_SLACK: Final = 0.5
 BEGIN: Final = 0.1
 END: Final = 0.5
