@@ -296,7 +296,7 @@ class InnerLoop:
         return self.steps.fit_values(minibatch, goals)
 
     def movement(self) -> dict[str, float]:
-        """How far the policy has moved from the one that acted, mean KL of a step and effective sample size; its entropy."""
+        """How far the policy is from the one that acted, mean KL of a step and effective sample size; its entropy."""
         change = self.steps.log_probs() - self.old_log_probs
         return {
             "kl": self.steps.divergence(),
