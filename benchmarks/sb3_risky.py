@@ -1,6 +1,6 @@
 """Stable-Baselines3's PPO with and without the one line, beside our own PPO with as many steps.
 
-    python benchmarks/sb3_risky.py [TASK ...] [--seeds 5] [--first 0] [--rows sb3_risky.jsonl] [--table]
+    python benchmarks/sb3_risky.py [TASK ...] [--who NAME ...] [--seeds 5] [--first 0] [--rows sb3_risky.jsonl] [--table]
 
 cartpole: CartPole of at most 100 steps, where every step at x > 0.05 pays noise of standard deviation 5 beside its 1,
 40,000 steps. lunarlander: the paper's, 1,000,000 steps. lunarlander-zoo: the same with rl-baselines3-zoo's settings for
@@ -102,10 +102,10 @@ WHO = {
 }
 
 
-def train(tasks, seeds, path):
+def train(tasks, names, seeds, path):
     """Every run that has no row yet, seed by seed."""
     done = {(row["task"], row["who"], row["seed"]) for row in rows_of(path)}
-    missing = [(task, who, seed) for task in tasks for seed in seeds for who in WHO if (task, who, seed) not in done]
+    missing = [(task, who, seed) for task in tasks for seed in seeds for who in names if (task, who, seed) not in done]
     for task, who, seed in missing:
         start = time.process_time()
         steps, policy = WHO[who](task, seed)
@@ -152,6 +152,7 @@ def table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tasks", nargs="*", default=list(TASKS), metavar="TASK", help="default: all")
+    parser.add_argument("--who", nargs="+", default=list(WHO), choices=list(WHO), metavar="NAME", help="default: all")
     parser.add_argument("--seeds", type=int, default=5, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--rows", type=Path, default=Path("sb3_risky.jsonl"), help="where finished runs are kept")
@@ -159,7 +160,8 @@ def main():
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if not arguments.table:
-        train(arguments.tasks, range(arguments.first, arguments.first + arguments.seeds), arguments.rows)
+        seeds = range(arguments.first, arguments.first + arguments.seeds)
+        train(arguments.tasks, arguments.who, seeds, arguments.rows)
     table(rows_of(arguments.rows))
 
 
