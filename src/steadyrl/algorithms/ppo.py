@@ -77,7 +77,7 @@ class PPOOptions(NeutralPPOOptions, PenaltyOptions):
         None,
         "what a network's larger steadiness begins with: the first tenth of the run has this, the second half all of "
         "it; less where a policy learns to fail alike every time, more where it keeps to the gamble that it began with "
-        "(default: 0.25)",
+        "(default: 1)",
         above=0,
         later=True,
     )

@@ -1,16 +1,16 @@
-"""How much of its steadiness a policy has while it is young: little for a tenth of the run, all of it from half on.
+"""How a policy pays for variability while it is young: for failures, not for successes, and milder than later.
 
-A strong penalty from the first batch on teaches a policy to fail alike every time: on the way to a better policy the
+All of a penalty from the first batch on teaches a policy to fail alike every time: on the way to a better policy the
 returns vary more than before, and a failure that is always the same is the nearest thing that is steady. A penalty that
 comes after a risk-neutral training finds a policy that no longer tries the other way, and rates that have fallen. So
-a young policy pays mildly, and for what is bad more than for what is rare. Two numbers change with its age, both by
+a young policy pays for what is bad, and not for what is rare. Two numbers change with its age, both by
 
     grown = 0 up to `BEGIN` of the run, then rising to 1 at `END`
 
 - the steadiness, from `young`, or from less if less is asked for, to what is asked for: young^(1 - grown) s^grown;
 - the slack, what a return that is better by 1 is worth at the least, from `YOUNG_SLACK` to that of the steadiness. A
-  success that is still rare counts for half of itself, however much it adds to the variability, while a failure costs
-  more than itself: the downside half of the measure comes first, and the upside half with age.
+  success that is still rare counts in full, however much it adds to the variability, while a failure costs more than
+  itself: the downside half of the measure comes first, and the upside half with age.
 
 The clock is asked and not the mean: in much noise a mean that rests, for a third of a run say, before it rises cannot
 be told from one that has stopped rising.
@@ -22,8 +22,8 @@ import numpy as np
 
 from steadyrl.ground.state import Stateful
 
-YOUNG: Final = 0.25
-YOUNG_SLACK: Final = 0.5
+YOUNG: Final = 1.0
+YOUNG_SLACK: Final = 1.0
 BEGIN: Final = 0.1
 END: Final = 0.5
 

@@ -81,7 +81,7 @@ class RolloutPenalty:
             episodes: The coefficients come from at least so many of the latest episodes, once there are so many:
                 where a rollout finishes fewer, those of earlier rollouts are counted too. Only the steps of the
                 rollout itself are penalised.
-            updates: Rollouts of the whole training; a larger steadiness is 0.25 for a tenth of them, and all
+            updates: Rollouts of the whole training; a larger steadiness is 1 for a tenth of them, and all
                 there for the last tenth (`steadyrl.algorithms.ramp`).
             of: The risk of what: return, or with lam or constraint cost (the sum of info["cost"]), drawdown, length, a
                 number of an episode's last info, or a function of its rewards and infos.
