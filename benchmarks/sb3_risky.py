@@ -1,6 +1,6 @@
 """Stable-Baselines3's PPO with and without the one line, beside our own PPO with as many steps.
 
-    python benchmarks/sb3_risky.py [TASK ...] [--who NAME ...] [--seeds 5] [--first 0] [--rows sb3_risky.jsonl] [--table]
+    python benchmarks/sb3_risky.py [TASK ...] [--who NAME ...] [--seeds 5] [--first 0] [--rows FILE] [--table]
 
 cartpole: CartPole of at most 100 steps, where every step at x > 0.05 pays noise of standard deviation 5 beside its 1,
 40,000 steps. lunarlander: the paper's, 1,000,000 steps. lunarlander-zoo: the same with rl-baselines3-zoo's settings for
