@@ -1,6 +1,7 @@
 """The gradient of the mean within the paper's estimators: two readings, one expectation, in every algorithm."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -45,8 +46,9 @@ BY_RETURN = RETURNS[:, None, None] * TRAJECTORY
 BY_REINFORCE = np.einsum("it,itsa->isa", mean_weights(TO_GO, VALUES, mdp.GAMMA), SCORES)
 
 
-def expected_gradient(name, n, of_trajectory):
-    """E[(1/n) sum_i own_i score_i + of_mean_i g_i] over all samples of n trajectories, by the printed formulas.
+@cache
+def expected_parts(name, n):
+    """E[own_i], E[of_mean_i] over all samples of n trajectories, over n, by trajectory, by the printed formulas.
 
     (The package gives 0 where all returns are equal; it is the print that is exact.)
     """
@@ -56,9 +58,12 @@ def expected_gradient(name, n, of_trajectory):
     sample = _paper_forms.PaperSample(x, ones, ones / n, in_a, x.max(axis=1, keepdims=True), "-", "once", False)
     own, of_mean = _paper_forms.parts(measures.get(name), sample)
     probability = P[index].prod(axis=1)[:, None] / n
-    own, of_mean = (
-        np.bincount(index.ravel(), (probability * part).ravel(), len(P)) for part in (own, of_mean)
-    )  # summed over all samples, by trajectory
+    return [np.bincount(index.ravel(), (probability * part).ravel(), len(P)) for part in (own, of_mean)]
+
+
+def expected_gradient(name, n, of_trajectory):
+    """E[(1/n) sum_i own_i score_i + of_mean_i g_i] over all samples of n trajectories."""
+    own, of_mean = expected_parts(name, n)
     return np.tensordot(own, TRAJECTORY, 1) + np.tensordot(of_mean, of_trajectory, 1)
 
 

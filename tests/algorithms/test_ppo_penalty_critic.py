@@ -198,6 +198,7 @@ def test_the_bias_of_a_wrong_critic_grows_as_the_decay_falls():
     assert (np.diff(biases) > 0).all()
 
 
+@pytest.mark.long_training
 @pytest.mark.parametrize("n", [12, 30])
 @pytest.mark.parametrize("penalty", ["critic", "product"])
 @pytest.mark.parametrize("name", ["gini_deviation", "variance"])

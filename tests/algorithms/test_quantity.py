@@ -130,6 +130,7 @@ def test_the_mean_of_the_cost_is_kept_at_its_bound_and_lam_finds_its_price(tmp_p
     assert np.mean([row["lam"] for row in late]) == pytest.approx(0.6, abs=0.15)
 
 
+@pytest.mark.long_training
 def test_ppo_keeps_the_mean_of_the_cost_at_its_bound_at_about_its_price(tmp_path):
     """As above; without a bound every step is a toll, and the mean cost 3."""
     options = {"algorithm": "ppo", "measure": "mean", "updates": 150, "policy_rate": 0.01, "optimiser": "adam"}
@@ -140,6 +141,7 @@ def test_ppo_keeps_the_mean_of_the_cost_at_its_bound_at_about_its_price(tmp_path
     assert np.mean([row["variability"] for row in free[-50:]]) > 2.5
 
 
+@pytest.mark.long_training
 def test_the_drawdown_of_a_portfolio_is_less_than_half_for_a_tenth_of_the_mean(tmp_path):
     """The largest falls of the account, averaged: 11 with lam = 1, 41 with 0; the means are 92 and 101."""
     options = {"of": "drawdown", "measure": "mean", "policy_rate": 0.1, "gamma": 1.0, "updates": 200}

@@ -64,9 +64,12 @@ def test_all_metrics_of_an_episode_are_there(motorway):
 
 
 def test_many_episodes_are_resampled_in_parts_and_alike(motorway, monkeypatch):
+    """Also where the last part is a smaller one: 2,000 resamples, 300 at once."""
     whole = episodes.compare({"a": motorway, "b": road(1)})
-    monkeypatch.setattr(episodes, "CHUNK", 80)
-    assert episodes.compare({"a": motorway, "b": road(1)}) == whole
+    for rows in (300, 2):
+        monkeypatch.setattr(episodes, "CHUNK", 80 * rows)
+        metrics = episodes.METRICS if rows == 300 else ["return"]
+        assert episodes.compare({"a": motorway, "b": road(1)}, metrics) == whole[: 2 * len(metrics)]
 
 
 @pytest.mark.parametrize(
