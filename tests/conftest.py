@@ -13,10 +13,11 @@ import jaxtyping
 import pytest
 from hypothesis import Phase, settings
 
-import tests.typecheck  # noqa: F401  the hook below looks it up by name
 from tests.helpers.children import children
 from tests.helpers.shapes import modules_with_shapes
+from tests.typecheck import checked
 
+jaxtyping.jaxtyped = checked  # the hook has every function decorated by what has this name
 hook = jaxtyping.install_import_hook(modules_with_shapes(), "tests.typecheck.check")
 
 # A failing example is reported as found; `--hypothesis-profile shrink` looks for the simplest one.
