@@ -16,7 +16,7 @@ scope = jaxtyping.jaxtyped("context")
 
 
 def checked(thing=None, *, typechecker=None):
-    """What jaxtyping.jaxtyped does to a function or a dataclass, in a third of the time.
+    """What jaxtyping.jaxtyped does to a function or a dataclass, faster.
 
     It binds the arguments by their signature and checks them before the call and once more after it, for better
     messages; here they are checked once, and then what is returned.

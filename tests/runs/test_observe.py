@@ -16,7 +16,7 @@ from steadyrl.runs.view import Quiet
 
 torch.set_num_threads(1)
 SMALL = {"n": 6, "updates": 3, "hidden": (8,), "view": Quiet()}
-BOTH = SoFarOptions("return,time", 0.99, 500)
+BOTH = SoFarOptions("return,time", 1.0, 500)
 
 
 @pytest.fixture(scope="module")
