@@ -2,7 +2,7 @@
 
     python results/collect.py out/maze [out/maze-best ...]
 
-Copies results/cells.csv, to six digits, what there is of other small tables (claims.md, differences.md) and
+Copies results/cells.csv, to six digits, what there is of other small tables (claims.md, differences.md, runs.md) and
 figures/*.png into results/<the study's name>/ and writes its README.md.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 CELLS = "cells.csv"
-TABLES = ("claims.md", "differences.md")
+TABLES = ("claims.md", "differences.md", "runs.md")
 DIGITS = 6
 
 

@@ -63,7 +63,7 @@ def test_a_study_without_estimators_to_choose_from_has_its_figure_too():
     assert [len(panel.lines) for panel in panels] == [4] * 2 * len(CURVES)
     assert {panel.get_xscale() for panel in panels} == {"log"}
     grid = STUDIES["lunarlander-best"]
-    assert (set(grid.figures), set(grid.tables)) == ({"authors"}, {"differences.md"})
+    assert (set(grid.figures), set(grid.tables)) == ({"authors"}, {"differences.md", "runs.md"})
 
 
 def test_what_was_not_run_has_no_number():

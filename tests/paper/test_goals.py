@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from steadyrl.paper.studies import claims_of
+from steadyrl.paper.studies import STUDIES, claims_of
 from tests.paper.synthetic import row, study
 
 BALANCED = ({}, {"length": 300.0, "return": 300.0})
@@ -40,6 +40,21 @@ def test_only_the_last_200_episodes_count():
         runs.append(replace(run, columns={**run.columns, "risk_averse": rate}))
     assert {run.final("risk_averse") for run in runs} == {0.5}
     assert {claim.holds for claim in claims_of(replace(whole, runs=tuple(runs)))} == {"yes"}
+
+
+def test_every_run_is_listed_with_whether_it_is_there_and_since_when():
+    table = STUDIES["pendulum-best"].tables["runs.md"](
+        study("pendulum-best", [BALANCED, (GINI, {"length": 294.0})], seeds=2)
+    )
+    rows = {tuple(line.strip("| ").split(" | ")[:2]): line.strip("| ").split(" | ") for line in table.splitlines()[6:]}
+    assert len(rows) == 20
+    assert {cells[-1] for name, cells in rows.items() if name[0] == "Gini deviation"} == {"**no**"}
+    assert {cells[-2] for name, cells in rows.items() if name[0] == "Gini deviation"} == {"never"}
+    cvar = [cells for name, cells in rows.items() if name[0] == "CVaR deviation"]
+    assert [cells[2:4] for cells in cvar] == [["300.0", "300.0"]] * 2
+    assert {cells[-1] for cells in cvar} == {"yes"}
+    assert "never" not in {cells[-2] for cells in cvar}
+    assert [name for name, _ in rows].count("risk-neutral") == 2
 
 
 def test_few_seeds_decide_nothing_and_it_is_said_how_many_would():

@@ -10,7 +10,17 @@ from typing import Final
 
 from steadyrl.paper.evidence import Answer, every, higher, more_than
 from steadyrl.paper.judging import UNTESTED, seeds_text, verdict
-from steadyrl.paper.seeds import RELIABLE, ended_runs, label, return_metric, scores, share_text, with_interval
+from steadyrl.paper.seeds import (
+    RELIABLE,
+    ended_runs,
+    episodes_text,
+    firsts,
+    label,
+    return_metric,
+    scores,
+    share_text,
+    with_interval,
+)
 from steadyrl.report.claims import Claim
 from steadyrl.studies.results import Cell, StudyResults
 
@@ -44,6 +54,39 @@ def reached(goal: Goal) -> Callable[[StudyResults], list[Claim]]:
         return [_claim(results, goal, cell, neutral) for cell in cells]
 
     return claims
+
+
+def runs_table(goal: Goal) -> Callable[[StudyResults], str]:
+    """Every run of such a study with its last episodes, as Markdown: whether it is at the levels, and since when."""
+
+    def table(results: StudyResults) -> str:
+        metrics = list(dict.fromkeys([return_metric(results), *(_metric(results, name) for name in goal.levels)]))
+        levels = {_metric(results, name): level for name, level in goal.levels.items()}
+        words = [WORDS.get(name, WORDS[RETURN]) for name in metrics]
+        asked = " and ".join(f"a {WORDS[name]} of {level:g}" for name, level in goal.levels.items())
+        head = ["measure", "seed", *words, "first there, episodes", "there in the end"]
+        lines = [
+            f"# {results.title}: every run",
+            "",
+            f"Means of the last {EPISODES} episodes; *there* is at {asked}, by five logged rows in a row at first.",
+            "",
+            f"| {' | '.join(head)} |",
+            f"|{'---|' * len(head)}",
+        ]
+        for cell in results.cells:
+            neutral = cell.runs[0].settings.get("steadiness") == 0.0
+            name = "risk-neutral" if neutral else label(str(cell.runs[0].settings["measure"]))
+            numbers = {metric: scores(results, cell, metric, EPISODES) for metric in metrics}
+            first = firsts(cell, levels)
+            for seed in numbers[metrics[0]]:
+                own = {metric: of_seed[seed] for metric, of_seed in numbers.items()}
+                there = all(own[metric] >= level for metric, level in levels.items())
+                values = [f"{own[metric]:.{3 if metric == 'risk_averse' else 1}f}" for metric in metrics]
+                cells = [name, str(seed), *values, episodes_text(first[seed]), "yes" if there else "**no**"]
+                lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join(lines) + "\n"
+
+    return table
 
 
 def _claim(results: StudyResults, goal: Goal, cell: Cell, neutral: Cell | None) -> Claim:

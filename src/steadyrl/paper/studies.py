@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from steadyrl.paper.cheetah.claims import cheetah
 from steadyrl.paper.competitors.per_step import argue, draw
-from steadyrl.paper.goals import CHEETAH, LUNARLANDER, PENDULUM, reached
+from steadyrl.paper.goals import CHEETAH, LUNARLANDER, PENDULUM, reached, runs_table
 from steadyrl.paper.gradients import bias, bias_report, variance, variance_report
 from steadyrl.paper.gradients.rows import Experiment
 from steadyrl.paper.judging import judged
@@ -37,6 +37,7 @@ OUR_GOALS: Final = (
     "that undecided."
 )
 """The same of goals."""
+RUNS: Final = "runs.md"
 
 
 def _nothing(_: StudyResults) -> list[Claim]:
@@ -85,14 +86,14 @@ STUDIES: Final[Mapping[str, Grid | Gradients]] = {
     "lunarlander-sweep": Grid(),
     "pendulum": Grid(judged(pendulum)),
     "cheetah": Grid(judged(cheetah)),
-    "pendulum-best": Grid(reached(PENDULUM), remark=OUR_GOALS),
+    "pendulum-best": Grid(reached(PENDULUM), tables={RUNS: runs_table(PENDULUM)}, remark=OUR_GOALS),
     "lunarlander-best": Grid(
         reached(LUNARLANDER),
         {"authors": partial(over_the_authors, estimator=None)},
-        {"differences.md": partial(differences, estimator=None)},
+        {"differences.md": partial(differences, estimator=None), RUNS: runs_table(LUNARLANDER)},
         remark=OUR_GOALS,
     ),
-    "cheetah-best": Grid(reached(CHEETAH), remark=OUR_GOALS),
+    "cheetah-best": Grid(reached(CHEETAH), tables={RUNS: runs_table(CHEETAH)}, remark=OUR_GOALS),
     "baselines-lunarlander": Grid(),
 }
 """In the order of `all`: the cheap ones first."""
