@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from steadyrl.algorithms.ramp import YOUNG_SLACK
+from steadyrl.algorithms.steadiness import monotone
 from steadyrl.integrations import RolloutPenalty
 
 
@@ -106,13 +108,17 @@ def test_episodes_that_outlast_a_rollout_are_warned_of_once():
 
 
 def test_a_steadiness_chooses_lam_from_the_spreads():
-    penalty = RolloutPenalty(steadiness=0.1, gamma=1.0)
+    """Of a young policy the failures alone are penalised, later all of it."""
     x = np.array([1.0, 2.0, 4.0, 8.0, 9.0])
     c = gini_coefficients(x)
-    penalised = played(penalty, [x], [np.ones(5, bool)])[0]
     lam = 0.1 * np.std(x) / np.std(c)
-    assert penalty.logged["lam"] == pytest.approx(lam)
-    np.testing.assert_allclose(penalised, lam * c, atol=1e-12)
+    for batches, expected in ((0, monotone(x, c, lam, YOUNG_SLACK)), (100, c)):
+        penalty = RolloutPenalty(steadiness=0.1, gamma=1.0)
+        penalty.ramp.batches = batches
+        penalised = played(penalty, [x], [np.ones(5, bool)])[0]
+        assert penalty.logged["lam"] == pytest.approx(lam)
+        np.testing.assert_allclose(penalised, lam * (expected - expected.mean()), atol=1e-12)
+    assert (np.diff(monotone(x, c, lam, YOUNG_SLACK)) <= 0).all()
 
 
 @pytest.mark.parametrize(
