@@ -63,12 +63,12 @@ def runs_table(goal: Goal) -> Callable[[StudyResults], str]:
         metrics = list(dict.fromkeys([return_metric(results), *(_metric(results, name) for name in goal.levels)]))
         levels = {_metric(results, name): level for name, level in goal.levels.items()}
         words = [WORDS.get(name, WORDS[RETURN]) for name in metrics]
-        asked = " and ".join(f"a {WORDS[name]} of {level:g}" for name, level in goal.levels.items())
+        asked = " and ".join(f"{WORDS[name]} of at least {level:g}" for name, level in goal.levels.items())
         head = ["measure", "seed", *words, "first there, episodes", "there in the end"]
         lines = [
             f"# {results.title}: every run",
             "",
-            f"Means of the last {EPISODES} episodes; *there* is at {asked}, by five logged rows in a row at first.",
+            f"Means of the last {EPISODES} episodes; *there* is {asked}; the first time is that of five logged rows in a row.",
             "",
             f"| {' | '.join(head)} |",
             f"|{'---|' * len(head)}",
