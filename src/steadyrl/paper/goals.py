@@ -68,7 +68,7 @@ def runs_table(goal: Goal) -> Callable[[StudyResults], str]:
         lines = [
             f"# {results.title}: every run",
             "",
-            f"Means of the last {EPISODES} episodes; *there* is {asked}; the first time is that of five logged rows in a row.",
+            f"Means of the last {EPISODES} episodes; *there* is {asked}, at first by five rows in a row.",
             "",
             f"| {' | '.join(head)} |",
             f"|{'---|' * len(head)}",
