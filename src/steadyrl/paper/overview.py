@@ -50,7 +50,7 @@ class Point:
 
 
 DOMAINS: Final = (
-    Domain("maze-steadiness", "Maze", "long way", steadiness=1.0),
+    Domain("maze-steadiness", "Maze", "long way", steadiness=2.0),
     Domain("lunarlander-best", "LunarLander", "landed on the left"),
     Domain("pendulum-best", "InvertedPendulum", "steps on the safe side"),
     Domain("cheetah-best", "HalfCheetah", "steps on the safe side"),
@@ -102,7 +102,7 @@ def _panel(panel: Axes, domain: Domain, measured: Sequence[Point]) -> dict[str, 
     if not measured:
         panel.text(0.5, 0.5, MISSING, transform=panel.transAxes, ha="center", color="#777777")
     seeds = max((point.runs for point in measured), default=0)
-    panel.set_title(f"{domain.title} ({seeds} runs each)" if measured else domain.title, fontsize=10)
+    panel.set_title(f"{domain.title} ({seeds} {'run' if seeds == 1 else 'runs'} each)" if measured else domain.title, fontsize=10)
     panel.set_xlabel("return", fontsize=9)
     panel.set_ylabel(f"risk-averse rate: {domain.rate}", fontsize=9)
     panel.set_ylim(-0.05, 1.05)
