@@ -102,7 +102,9 @@ def _panel(panel: Axes, domain: Domain, measured: Sequence[Point]) -> dict[str, 
     if not measured:
         panel.text(0.5, 0.5, MISSING, transform=panel.transAxes, ha="center", color="#777777")
     seeds = max((point.runs for point in measured), default=0)
-    panel.set_title(f"{domain.title} ({seeds} {'run' if seeds == 1 else 'runs'} each)" if measured else domain.title, fontsize=10)
+    panel.set_title(
+        f"{domain.title} ({seeds} {'run' if seeds == 1 else 'runs'} each)" if measured else domain.title, fontsize=10
+    )
     panel.set_xlabel("return", fontsize=9)
     panel.set_ylabel(f"risk-averse rate: {domain.rate}", fontsize=9)
     panel.set_ylim(-0.05, 1.05)
