@@ -121,6 +121,33 @@ def test_a_steadiness_chooses_lam_from_the_spreads():
     assert (np.diff(monotone(x, c, lam, YOUNG_SLACK)) <= 0).all()
 
 
+@pytest.mark.parametrize(("batches", "share"), [(0, 0.0), (10, 0.0), (50, 0.5), (90, 1.0), (100, 1.0)])
+def test_a_larger_steadiness_grows_from_a_tenth_of_a_training_to_nine_tenths(batches, share):
+    x = np.array([1.0, 2.0, 4.0, 8.0, 9.0])
+    for young, options in ((1.0, {}), (1.5, {"young_steadiness": 1.5})):
+        penalty = RolloutPenalty(steadiness=2.0, gamma=1.0, updates=100, **options)
+        penalty.ramp.batches = batches - 1  # playing counts one
+        played(penalty, [x], [np.ones(5, bool)])
+        steadiness = young ** (1 - share) * 2.0**share
+        assert penalty.logged["current_steadiness"] == pytest.approx(steadiness)
+        assert penalty.logged["lam"] == pytest.approx(steadiness * np.std(x) / np.std(gini_coefficients(x)))
+
+
+@pytest.mark.parametrize(
+    ("length", "options", "young"),
+    [
+        (100, {}, 1.0),
+        (101, {}, 0.25),
+        (101, {"young_steadiness": 1.0}, 1.0),
+    ],
+)
+def test_it_begins_milder_where_episodes_are_long(length, options, young):
+    penalty = RolloutPenalty(steadiness=2.0, gamma=1.0, **options)
+    ends = np.tile(np.arange(4 * length)[:, None] % length == length - 1, 2)
+    played(penalty, np.random.default_rng(0).normal(size=ends.shape), ends)
+    assert penalty.logged["current_steadiness"] == young
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -129,6 +156,7 @@ def test_a_steadiness_chooses_lam_from_the_spreads():
         ({"lam": 1.0, "steadiness": 1.0}, "steadiness = 1: must be left out with lam"),
         ({"measure": "gini"}, "gini_deviation"),
         ({"episodes": 3}, "episodes = 3: must be a whole number >= 4"),
+        ({"young_steadiness": 0.0}, "young_steadiness = 0.0: must be > 0"),
         ({"measure": "cvar_deviation", "measure_params": {"alpha": 0.01}}, "must be >= 100"),
     ],
 )

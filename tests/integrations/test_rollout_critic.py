@@ -121,6 +121,21 @@ def test_an_episode_whose_beginning_is_not_known_has_no_penalty_and_teaches_noth
     assert (found[:, 0] != 0).all()
 
 
+@pytest.mark.parametrize(("steps", "passes"), [(100, 25), (2048, 25), (20_480, 2.5), (102_400, 0.5)])
+def test_a_long_rollout_is_gone_over_less_often(monkeypatch, steps, passes):
+    critic, learned_from = RolloutCritic(3), []
+    squared_error = critic._network.squared_error
+
+    def counted(inputs, goals):
+        learned_from.append(len(inputs))
+        return squared_error(inputs, goals)
+
+    monkeypatch.setattr(critic._network, "squared_error", counted)
+    critic.learn(np.random.default_rng(0).normal(size=(steps, 3)), np.ones(steps))
+    assert sum(learned_from) == passes * steps
+    assert len(learned_from) <= 200
+
+
 def test_observations_of_another_size_begin_a_new_critic():
     penalty = begun()
     rewards, ends, observations = rollout()

@@ -25,7 +25,8 @@ from steadyrl.algorithms import quantity
 from steadyrl.algorithms.algorithm import measure_problems
 from steadyrl.algorithms.penalty import Penalty
 from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
-from steadyrl.algorithms.ramp import Ramp
+from steadyrl.algorithms.ppo import SHORT_EPISODE
+from steadyrl.algorithms.ramp import YOUNG, Ramp
 from steadyrl.ground.option import check, options_of, unknown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 from steadyrl.integrations.episode_number import Infos, Of, episode_number
@@ -42,8 +43,11 @@ OPEN: Final = -1
 UNKNOWN: Final = -2
 """Of one whose episode began before the penalty came in."""
 RAMP_END: Final = 0.9
-"""The share of a training after which all of a steadiness is there: later than in our own PPO, whose rates fall and
-which learns sooner."""
+"""The share of a training after which all of a steadiness is there: later than in our own PPO, whose trainings are
+longer and whose rates fall."""
+LONG_YOUNG: Final = 0.25
+"""What a larger steadiness begins with where episodes are long: there a success is a skill, which takes many failures
+to learn; in short ones it is a choice, and the gamble is soon chosen."""
 CRITIC_LAMBDA: Final = 0.95
 """Decay of the penalty's own advantages, where it has a critic."""
 
@@ -70,6 +74,7 @@ class RolloutPenalty:
         episodes: int = 50,
         updates: int = 100,
         of: Of = "return",
+        young_steadiness: float | None = None,
         **options: Any,
     ) -> None:
         """Begin.
@@ -81,10 +86,12 @@ class RolloutPenalty:
             episodes: The coefficients come from at least so many of the latest episodes, once there are so many:
                 where a rollout finishes fewer, those of earlier rollouts are counted too. Only the steps of the
                 rollout itself are penalised.
-            updates: Rollouts of the whole training; a larger steadiness is 1 for a tenth of them, and all
-                there for the last tenth (`steadyrl.algorithms.ramp`).
+            updates: Rollouts of the whole training; a larger steadiness is `young_steadiness` for a tenth of them, and
+                all there for the last tenth (`steadyrl.algorithms.ramp`).
             of: The risk of what: return, or with lam or constraint cost (the sum of info["cost"]), drawdown, length, a
                 number of an episode's last info, or a function of its rewards and infos.
+            young_steadiness: Less where a policy learns to fail alike every time, more where it keeps to the gamble
+                that it began with; 1 if it is not given, and 0.25 as soon as an episode has had more than 100 steps.
             options: `lam`, `steadiness`, `objective`, `at_most`, `constraint`, `estimator`, `measure_params` and the
                 other options of a penalty, as in `steadyrl train`.
         """
@@ -104,12 +111,15 @@ class RolloutPenalty:
             raise ValueError(f"episodes = {episodes!r}: must be a whole number >= {FEWEST}")
         for problem in penalty_problems(penalty_options, episodes):
             raise ValueError(problem)
+        if young_steadiness is not None and not young_steadiness > 0:
+            raise ValueError(f"young_steadiness = {young_steadiness!r}: must be > 0")
         enough = (n for n in range(FEWEST, episodes + 1) if not list(penalty_problems(penalty_options, n)))
         self.gamma = gamma
         self.episodes = episodes
         self.fewest = next(enough)
         self.of = of
-        self.ramp = Ramp(updates, end=RAMP_END)
+        self.ramp = Ramp(updates, YOUNG if young_steadiness is None else float(young_steadiness), RAMP_END)
+        self._may_be_milder = young_steadiness is None
         self.penalty = Penalty(penalty_options, self.ramp)
         self.logged: dict[str, float] = {}
         """After `take`: variability, lam, the episodes behind both, the share of steps that were penalised."""
@@ -173,6 +183,8 @@ class RolloutPenalty:
         self._so_far += self._discount * reward
         self._discount *= self.gamma
         self._lengths += 1
+        if self._may_be_milder and self._lengths.max() > SHORT_EPISODE:
+            self.ramp.young = LONG_YOUNG
         if self.of != quantity.RETURN:
             self._keep(reward, infos)
         episode = np.full(reward.size, OPEN)

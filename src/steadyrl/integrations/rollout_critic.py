@@ -10,6 +10,7 @@ advantages, with far less noise and some bias.
 Where the rollout ends before an episode does, b of the observation after it stands for c_i.
 """
 
+from itertools import chain, islice
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from gymnasium import spaces
 from steadyrl.actors.make_network import one_thread
 from steadyrl.actors.moments import MEMORY, RunningMoments
 from steadyrl.actors.optimiser import Optimiser
+from steadyrl.algorithms.proximal import minibatches
 from steadyrl.ground import streams
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float
 from steadyrl.policies._features import tensor_like
@@ -26,10 +28,12 @@ from steadyrl.policies.values import ValueNetwork
 
 HIDDEN: Final = (64, 64)
 RATE: Final = 1e-3
-PASSES: Final = 25
-"""Over each rollout."""
 AT_ONCE: Final = 256
 """Steps of a mini-batch."""
+PASSES: Final = 25
+MINIBATCHES: Final = 200
+"""The most of both over one rollout. Where episodes are long, many steps have the same c_i: a critic that has gone over
+them too often knows these episodes by heart and errs on the next ones."""
 
 
 class RolloutCritic:
@@ -59,13 +63,11 @@ class RolloutCritic:
         like = next(self._network.parameters())
         inputs = tensor_like(self._standard(rows), like)
         goals = tensor_like((targets - self._coefficients.mean[0]) / self._coefficients.std()[0], like)
+        passes = (minibatches(len(rows), AT_ONCE, self._rng) for _ in range(PASSES))
         with one_thread():
-            for _ in range(PASSES):
-                order = self._rng.permutation(len(rows))
-                for first in range(0, len(rows), AT_ONCE):
-                    chosen = order[first : first + AT_ONCE]
-                    _, gradient = self._network.squared_error(inputs[chosen], goals[chosen])
-                    self._optimiser.descend_along(gradient)
+            for chosen in islice(chain.from_iterable(passes), MINIBATCHES):
+                _, gradient = self._network.squared_error(inputs[chosen], goals[chosen])
+                self._optimiser.descend_along(gradient)
 
     def _standard(self, rows: Float[Array, "... size"]) -> npt.NDArray[Any]:
         return ((rows - self._inputs.mean) / self._inputs.std()).astype(np.float32)

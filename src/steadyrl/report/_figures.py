@@ -20,6 +20,8 @@ from steadyrl.studies.results import StudyResults
 FINALS: Final = ("return", "risk_averse")
 CURVES: Final = ("return", "undiscounted_return", "risk_averse")
 """The paper plots undiscounted returns; where they are the discounted ones, they are no metric of their own."""
+LETTERS_AN_INCH: Final = 8
+"""Of a figure's title."""
 
 
 def write_figures(
@@ -56,10 +58,12 @@ def _figures(study: StudyResults, plan: Arrangement, evaluations: dict[str, Row]
 
 def _tame(figure: Figure) -> None:
     """Names come from the study: keep long ones from pushing the panels away, and dollars from being mathematics."""
+    title, wide = figure.get_suptitle(), round(LETTERS_AN_INCH * figure.get_figwidth())
     for text in (artist for artist in figure.findobj() if isinstance(artist, Text) and artist.get_text()):
         if "mathdefault" not in text.get_text():  # matplotlib's own numbers
+            longest = max(LONGEST, wide) if text.get_text() == title else LONGEST
             lines = text.get_text().splitlines()
-            text.set_text("\n".join(x if len(x) <= LONGEST else f"{x[: LONGEST - 1]}\u2026" for x in lines))
+            text.set_text("\n".join(x if len(x) <= longest else f"{x[: longest - 1]}\u2026" for x in lines))
             text.set_parse_math("$" not in text.get_text())
 
 
