@@ -8,8 +8,8 @@ falls and the mini-batches of our own defaults, observations and rewards scaled 
 Without VecNormalize it mostly learns to hover, as with rl-baselines3-zoo's settings for LunarLander as they are
 (lunarlander-zoo): looked at without any penalty, with seeds 100 to 102. Our settings are the defaults, but for the
 number of episodes of a batch, which takes about as many steps as a rollout of SB3's. The penalty is the Gini deviation,
-with lam = 1 and with the default steadiness. Each finished run is a line of the file of rows; a run that has its line is
-not repeated, so the script can be stopped and started again.
+with lam = 1 and with the default steadiness. Each finished run is a line of the file of rows; a run that has its line
+is not repeated, so the script can be stopped and started again.
 """
 
 import argparse
