@@ -5,14 +5,14 @@ from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
-from steadyrl.ground.shapes import Array, Float, Int, IntArray
+from steadyrl.ground.shapes import AnyArray, Array, Float, Int, IntArray
 from steadyrl.ground.state import State
 from steadyrl.policies import Policy
 from steadyrl.rollouts.batch import Batch
 
 Weights = Float[Array, "n T"] | Float[Array, "n 1"]
 """One number a step, or one a trajectory for all of its steps."""
-Rule = Callable[[Float[NDArray[Any], " m"]], Float[NDArray[Any], " m"]]
+Rule = Callable[[Float[AnyArray, " m"]], Float[AnyArray, " m"]]
 """From the log-probabilities of some steps under the current policy to one weight for each."""
 
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     BoolArray = NDArray[np.bool_]
     IntArray = NDArray[np.int32 | np.int64]
+    AnyArray = NDArray[Any]
 else:
-    Array = BoolArray = IntArray = np.ndarray
+    Array = BoolArray = IntArray = AnyArray = np.ndarray  # from NumPy 2.5 on NDArray is no class
     ArrayLike = Any  # what a user gives is checked by us, with a message of ours
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
@@ -38,4 +39,4 @@ else:
     Rows = Float[Array, "*batch"] | np.floating
 """One number a sample: what is left when the last axis is reduced (a NumPy scalar for a single sample)."""
 
-__all__ = ["Array", "ArrayLike", "Bool", "BoolArray", "Float", "Int", "IntArray", "Points", "Rows", "UInt"]
+__all__ = ["AnyArray", "Array", "ArrayLike", "Bool", "BoolArray", "Float", "Int", "IntArray", "Points", "Rows", "UInt"]
