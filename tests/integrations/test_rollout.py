@@ -156,7 +156,7 @@ def test_it_begins_milder_where_episodes_are_long(length, options, young):
         ({"lam": 1.0, "steadiness": 1.0}, "steadiness = 1: must be left out with lam"),
         ({"measure": "gini"}, "gini_deviation"),
         ({"episodes": 3}, "episodes = 3: must be a whole number >= 4"),
-        ({"young_steadiness": 0.0}, "young_steadiness = 0.0: must be > 0"),
+        ({"young_steadiness": 0.0}, "young_steadiness = 0.0: must be a number > 0, or None"),
         ({"measure": "cvar_deviation", "measure_params": {"alpha": 0.01}}, "must be >= 100"),
     ],
 )

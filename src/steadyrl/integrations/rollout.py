@@ -111,8 +111,8 @@ class RolloutPenalty:
             raise ValueError(f"episodes = {episodes!r}: must be a whole number >= {FEWEST}")
         for problem in penalty_problems(penalty_options, episodes):
             raise ValueError(problem)
-        if young_steadiness is not None and not young_steadiness > 0:
-            raise ValueError(f"young_steadiness = {young_steadiness!r}: must be > 0")
+        if young_steadiness is not None and not (isinstance(young_steadiness, int | float) and young_steadiness > 0):
+            raise ValueError(f"young_steadiness = {young_steadiness!r}: must be a number > 0, or None")
         enough = (n for n in range(FEWEST, episodes + 1) if not list(penalty_problems(penalty_options, n)))
         self.gamma = gamma
         self.episodes = episodes
