@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from tests.faults import LONG, figure, long_only
+from tests.faults import LONG, figure
 from tests.faults.driver import (
     ENDLESS,
     MAZE,
@@ -37,6 +37,8 @@ STORMY += "checkpoint_every = 20\n"  # of the slower half
 STORMY = STORMY if LONG else STORMY.replace("seeds = 5\n", "seeds = 1\n")
 """Compiled runs for most of the time are between two checkpoints, where a kill could do harm."""
 RUNS = 40 if LONG else 8
+WAITS = (16, 32, 64, 128, 256, 512) if LONG else (256, 512)
+"""A kill comes after less than one of these numbers of writes: a few kills have to come late, for many that is slow."""
 
 
 # Random kills
@@ -57,14 +59,14 @@ def storm(folder, kills, rng, without=""):
     """Run a study to its end under SIGKILLs, at most so many; how many of each kind there were, and what it failed for.
 
     A kill comes after the runs have written a random number of times, so that it does not matter how fast they are:
-    none at all is while the driver starts, 511 times are well beyond the first checkpoints.
+    none at all is while the driver starts, 100 times are beyond the first checkpoints.
     """
     counts, code = Counter(), None
     while code != 0:
         with running(folder, "--workers", "2", without=without) as driver:
             while driver.poll() is None and counts.total() < kills:
                 kind = ("driver", "group", "worker")[counts.total() % 3]
-                until_progress(driver, folder, times=rng.randrange(2 ** rng.randrange(4, 10)))
+                until_progress(driver, folder, times=rng.randrange(rng.choice(WAITS)))
                 if driver.poll() is None and strike(driver, kind, rng):
                     counts[kind] += 1
                     if kind != "worker":
@@ -103,7 +105,6 @@ def test_killed_at_random_a_study_loses_nothing_and_ends_with_the_same_bytes(und
     figure("SIGKILLs of a study", **counts, studies=studies, runs=RUNS * studies, lost=0)
 
 
-@long_only
 def test_without_the_cut_random_kills_are_a_loss(undisturbed, tmp_path):
     """Lines twice, or runs whose metrics fit no checkpoint; not if each kill comes before the first checkpoint."""
     lost = False
