@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from steadyrl import measures
-from steadyrl.algorithms.ramp import BEGIN, END, YOUNG, YOUNG_SLACK, Ramp
+from steadyrl.algorithms.ramp import BEGIN, END, LONG_END, LONG_YOUNG, YOUNG, YOUNG_SLACK, Ramp
 from steadyrl.algorithms.steadiness import SLACK, Steadiness
 from steadyrl.runs.build import make_collector, make_learner, maker, with_env_defaults
 from steadyrl.runs.checks import config_from
@@ -103,6 +103,36 @@ def test_a_run_with_a_budget_of_steps_tells_its_ramp_how_long_it_will_be(algorit
     with closing(collector):
         learner = make_learner(config, collector.observation_space, collector.action_space, collector.limit)
     learner.expect(100)
-    learner.finished_updates = learner.ramp.batches = 50
-    assert learner.progress == 0.5
+    learner.finished_updates = learner.ramp.batches = 90
+    assert learner.progress == 0.9
     assert learner.ramp.limited(2.0) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("limit", "fields", "young", "end"),
+    [
+        (100, {}, None, None),
+        (101, {}, LONG_YOUNG, LONG_END),
+        (101, {"at_most": 5.0}, LONG_YOUNG, LONG_END),
+        (101, {"young_steadiness": 1.0, "ramp_end": 0.5}, 1.0, 0.5),
+        (101, {"steadiness": 0.0}, None, None),
+        (101, {"lam": 1.0}, None, None),
+        (101, {"objective": "cvar"}, None, None),
+        (101, {"algorithm": "risk-neutral-ppo"}, None, None),
+        (101, {"algorithm": "reinforce"}, None, None),
+    ],
+)
+def test_a_steadiness_begins_milder_and_grows_for_longer_where_episodes_are_long(limit, fields, young, end):
+    whole = with_env_defaults({"env": "CartPole-v1", "algorithm": "ppo", "limit": limit} | fields)
+    assert (whole.get("young_steadiness"), whole.get("ramp_end")) == (young, end)
+    config_from(whole)  # which refuses an option that the algorithm does not have
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_a_run_has_the_ramp_that_its_options_say(long):
+    fields = {"env": "CartPole-v1", "algorithm": "ppo", "hidden": [4], "limit": 101 if long else 100}
+    config = config_from(with_env_defaults(fields))
+    collector = make_collector(config, maker(config))
+    with closing(collector):
+        ramp = make_learner(config, collector.observation_space, collector.action_space, collector.limit).ramp
+    assert (ramp.young, ramp.end) == ((LONG_YOUNG, LONG_END) if long else (YOUNG, END))

@@ -89,6 +89,12 @@ def is_unit_free(options: PenaltyOptions) -> bool:
     return options.lam is None and options.constraint is None
 
 
+def has_steadiness(fields: Mapping[str, Any]) -> bool:
+    """The same of fields that were given, which may leave out any: and is there one at all?"""
+    instead = ("lam", "constraint", objective.OBJECTIVE)
+    return fields.get("steadiness") != 0 and all(fields.get(name) is None for name in instead)
+
+
 def is_active(options: PenaltyOptions) -> bool:
     """Is there anything to penalise with?"""
     if is_unit_free(options):

@@ -13,23 +13,25 @@ from steadyrl.actors.options import scheduled
 from steadyrl.actors.table import TableActor
 from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.penalty import Penalty
-from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
+from steadyrl.algorithms.penalty_options import PenaltyOptions, has_steadiness, penalty_problems
 from steadyrl.algorithms.product_ratio import ProductPenalty, effective_size
 from steadyrl.algorithms.proximal import ProximalOptions, clipped, minibatches
-from steadyrl.algorithms.ramp import YOUNG, Ramp
+from steadyrl.algorithms.ramp import END, LONG_END, LONG_YOUNG, SHORT_EPISODE, YOUNG, Ramp
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.weights import mean_weights
 from steadyrl.estimators import Parts
 from steadyrl.ground import streams
-from steadyrl.ground.option import option, with_default
+from steadyrl.ground.option import option, options_of, with_default
 from steadyrl.ground.shapes import Array, Float, Int, IntArray
 from steadyrl.rollouts.batch import Batch
 from steadyrl.rollouts.returns import generalised_advantages, reward_to_go
 
-SHORT_EPISODE: Final = 100
 LONG_EPISODE: Final = 500
 ADVANTAGE_GAMMA: Final = 0.99
 """Where episodes are not short: what is far ahead is mostly noise to an action's advantage."""
+CRITIC_PASSES: Final = 4
+"""The first passes over a batch, in which the penalty's critic learns from it. All steps of an episode have one target:
+in more passes it learns these episodes by heart and errs on the next ones."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,18 @@ class PPOOptions(NeutralPPOOptions, PenaltyOptions):
 
     young_steadiness: float | None = option(
         None,
-        "what a network's larger steadiness begins with: the first tenth of the run has this, the second half all of "
-        "it; less where a policy learns to fail alike every time, more where it keeps to the gamble that it began with "
-        "(default: 1)",
+        "what a network's larger steadiness begins with, and has for the first tenth of the run; less where a policy "
+        "learns to fail alike every time, more where it keeps to the gamble that it began with (default: 1; 0.5 where "
+        "episodes may have more than 100 steps)",
         above=0,
+        later=True,
+    )
+    ramp_end: float | None = option(
+        None,
+        "the share of the run after which all of that steadiness is there (default: 0.5; 0.9 where episodes may have "
+        "more than 100 steps)",
+        above=0.1,
+        most=1,
         later=True,
     )
     penalty: Literal["critic", "product"] = option(
@@ -145,17 +155,21 @@ class PPO(Algorithm):
     ) -> None:
         super().__init__(actors, options, seed=seed, updates=updates)
         on_table = isinstance(self.actor, TableActor)  # which unlearns a state's failures without touching another's
-        self.ramp = None if on_table else Ramp(updates, options.young_steadiness or YOUNG)
+        self.ramp = None if on_table else Ramp(updates, options.young_steadiness or YOUNG, options.ramp_end or END)
         self.penalty = Penalty(options, self.ramp, recent_episodes(options))
         with_critic = self.penalty.active and options.penalty == "critic"
         self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
 
     @classmethod
     def episode_defaults(cls, longest: int, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """In long episodes a deed may tell late, and yet an advantage must not see too far."""
+        """Where episodes are long a deed may tell late, advantages see far enough, and a policy is young for longer."""
         defaults = {"gae_lambda": 0.98} if longest >= LONG_EPISODE else {}
-        undiscounted = fields.get("gamma", 1.0) == 1.0
-        return defaults | ({"advantage_gamma": ADVANTAGE_GAMMA} if undiscounted and longest > SHORT_EPISODE else {})
+        if longest > SHORT_EPISODE and fields.get("gamma", 1.0) == 1.0:
+            defaults["advantage_gamma"] = ADVANTAGE_GAMMA
+        if longest > SHORT_EPISODE and has_steadiness(fields):
+            defaults |= {"young_steadiness": LONG_YOUNG, "ramp_end": LONG_END}
+        names = options_of(cls.Options)
+        return {name: value for name, value in defaults.items() if name in names}
 
     @classmethod
     def problems(cls, options: Any, run: Mapping[str, Any]) -> Iterator[str]:
@@ -186,17 +200,18 @@ class PPO(Algorithm):
         rng = streams.generator(self.seed, streams.MINIBATCH, self.iteration)
         size = inner.steps.minibatch_size if options.minibatch_size is None else options.minibatch_size
         last: dict[str, list[float]] = {}
-        for _ in range(options.inner_updates):
+        for one_pass in range(options.inner_updates):
             inner.begin_pass()
-            last = defaultdict(list)
+            numbers = defaultdict(list)
             for minibatch in minibatches(batch.steps, size, rng):
                 if policy_learns:
-                    last["gradient_norm"].append(inner.ascend(minibatch))
-                if self.critic is not None:
-                    last["critic_loss"].append(self.critic.fit(minibatch))
+                    numbers["gradient_norm"].append(inner.ascend(minibatch))
+                if self.critic is not None and one_pass < CRITIC_PASSES:
+                    numbers["critic_loss"].append(self.critic.fit(minibatch))
             for _ in range(options.value_epochs):
                 for minibatch in minibatches(batch.steps, size, rng):
-                    last["value_loss"].append(inner.fit_values(minibatch, targets))
+                    numbers["value_loss"].append(inner.fit_values(minibatch, targets))
+            last |= numbers
             if options.kl_stop is not None and inner.steps.divergence() > options.kl_stop:
                 break
         self.actor.end(batch)

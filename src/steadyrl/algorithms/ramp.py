@@ -14,6 +14,9 @@ a young policy pays for what is bad, and not for what is rare. Two numbers chang
 
 The clock is asked and not the mean: in much noise a mean that rests, for a third of a run say, before it rises cannot
 be told from one that has stopped rising.
+
+How long episodes are says what a success is. In short ones it is a choice, and the gamble is soon chosen. In long ones
+it is a skill, which takes many failures to learn: a policy begins milder there, and has longer.
 """
 
 from typing import Final
@@ -26,6 +29,11 @@ YOUNG: Final = 1.0
 YOUNG_SLACK: Final = 1.0
 BEGIN: Final = 0.1
 END: Final = 0.5
+SHORT_EPISODE: Final = 100
+"""Steps of the longest one that is short."""
+LONG_YOUNG: Final = 0.5
+LONG_END: Final = 0.9
+"""`YOUNG` and `END` where episodes are longer."""
 
 
 class Ramp(Stateful):

@@ -25,8 +25,7 @@ from steadyrl.algorithms import quantity
 from steadyrl.algorithms.algorithm import measure_problems
 from steadyrl.algorithms.penalty import Penalty
 from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
-from steadyrl.algorithms.ppo import SHORT_EPISODE
-from steadyrl.algorithms.ramp import YOUNG, Ramp
+from steadyrl.algorithms.ramp import LONG_END, SHORT_EPISODE, YOUNG, Ramp
 from steadyrl.ground.option import check, options_of, unknown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 from steadyrl.integrations.episode_number import Infos, Of, episode_number
@@ -42,12 +41,8 @@ OPEN: Final = -1
 """The episode of a step whose episode has not ended."""
 UNKNOWN: Final = -2
 """Of one whose episode began before the penalty came in."""
-RAMP_END: Final = 0.9
-"""The share of a training after which all of a steadiness is there: later than in our own PPO, whose trainings are
-longer and whose rates fall."""
 LONG_YOUNG: Final = 0.25
-"""What a larger steadiness begins with where episodes are long: there a success is a skill, which takes many failures
-to learn; in short ones it is a choice, and the gamble is soon chosen."""
+"""What a larger steadiness begins with where episodes are long: milder still than in our own PPO."""
 CRITIC_LAMBDA: Final = 0.95
 """Decay of the penalty's own advantages, where it has a critic."""
 
@@ -118,7 +113,7 @@ class RolloutPenalty:
         self.episodes = episodes
         self.fewest = next(enough)
         self.of = of
-        self.ramp = Ramp(updates, YOUNG if young_steadiness is None else float(young_steadiness), RAMP_END)
+        self.ramp = Ramp(updates, YOUNG if young_steadiness is None else float(young_steadiness), LONG_END)
         self._may_be_milder = young_steadiness is None
         self.penalty = Penalty(penalty_options, self.ramp)
         self.logged: dict[str, float] = {}

@@ -56,7 +56,7 @@ def with_env_defaults(fields: Mapping[str, Any], make: MakeEnv | None = None) ->
     `make` makes the environment, unless they have its id. One that cannot be made is left for others to complain of.
     """
     env, policy = fields.get("env"), fields.get("policy", RunOptions.policy)
-    if not isinstance(env, str) or {"algorithm", "n", "gae_lambda", "advantage_gamma"} <= fields.keys():
+    if not isinstance(env, str):
         return dict(fields)
     try:
         if make is None:
