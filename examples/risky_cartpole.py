@@ -3,6 +3,10 @@
 In the folder of this file:
 
     steadyrl frontier risky_cartpole:RiskyCartPole-v0 --updates 60 --seeds 3
+
+With a premium the risky steps pay more on average, so that steadiness has a price:
+
+    steadyrl train risky_cartpole:RiskyCartPole-v0 --env-options premium=1 --at-most 15
 """
 
 import gymnasium as gym
@@ -11,10 +15,10 @@ from steadyrl.envs.noise import Gaussian
 from steadyrl.envs.risky import Above, RiskyRegion
 
 
-def risky_cartpole(**options) -> gym.Env:
-    """The environment; options are Gymnasium's, such as render_mode."""
+def risky_cartpole(premium: float = 0.0, **options) -> gym.Env:
+    """The environment; `premium` is the mean of a risky step's noise, the options are Gymnasium's."""
     cartpole = gym.make("CartPole-v1", max_episode_steps=100, **options)
-    return RiskyRegion(cartpole, Above(0, 0.05), Gaussian(0.0, 5.0))
+    return RiskyRegion(cartpole, Above(0, 0.05), Gaussian(premium, 5.0))
 
 
 gym.register("RiskyCartPole-v0", risky_cartpole)

@@ -28,10 +28,11 @@ from steadyrl.rollouts.returns import generalised_advantages, reward_to_go
 
 LONG_EPISODE: Final = 500
 ADVANTAGE_GAMMA: Final = 0.99
-"""Where episodes are not short: what is far ahead is mostly noise to an action's advantage."""
-CRITIC_PASSES: Final = 4
-"""The first passes over a batch, in which the penalty's critic learns from it. All steps of an episode have one target:
-in more passes it learns these episodes by heart and errs on the next ones."""
+"""Where the return is not discounted: what is far ahead is mostly noise to an action's advantage, and what would have
+followed a time limit has no undiscounted value."""
+CRITIC_STEPS: Final = 200
+"""Mini-batches of a batch that the penalty's critic learns from at the most, in its first passes. All steps of an
+episode have one target: of more steps it would learn these episodes by heart, and err on the next ones."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class NeutralPPOOptions(ProximalOptions):
     advantage_gamma: float | None = option(
         None,
         "discount factor of PPO's advantages and values, if it is another than that of the return, whose mean and "
-        "variability count (default: gamma; 0.99 where that is 1 and episodes may have more than 100 steps)",
+        "variability count (default: gamma; 0.99 where that is 1)",
         above=0,
         most=1,
         later=True,
@@ -85,7 +86,7 @@ class PPOOptions(NeutralPPOOptions, PenaltyOptions):
     )
     ramp_end: float | None = option(
         None,
-        "the share of the run after which all of that steadiness is there (default: 0.5; 0.9 where episodes may have "
+        "the share of the run after which all of that steadiness is there (default: 0.25; 0.9 where episodes may have "
         "more than 100 steps)",
         above=0.1,
         most=1,
@@ -164,7 +165,7 @@ class PPO(Algorithm):
     def episode_defaults(cls, longest: int, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Where episodes are long a deed may tell late, advantages see far enough, and a policy is young for longer."""
         defaults = {"gae_lambda": 0.98} if longest >= LONG_EPISODE else {}
-        if longest > SHORT_EPISODE and fields.get("gamma", 1.0) == 1.0:
+        if fields.get("gamma", 1.0) == 1.0:
             defaults["advantage_gamma"] = ADVANTAGE_GAMMA
         if longest > SHORT_EPISODE and has_steadiness(fields):
             defaults |= {"young_steadiness": LONG_YOUNG, "ramp_end": LONG_END}
@@ -200,14 +201,16 @@ class PPO(Algorithm):
         rng = streams.generator(self.seed, streams.MINIBATCH, self.iteration)
         size = inner.steps.minibatch_size if options.minibatch_size is None else options.minibatch_size
         last: dict[str, list[float]] = {}
-        for one_pass in range(options.inner_updates):
+        critic_steps = 0
+        for _ in range(options.inner_updates):
             inner.begin_pass()
             numbers = defaultdict(list)
             for minibatch in minibatches(batch.steps, size, rng):
                 if policy_learns:
                     numbers["gradient_norm"].append(inner.ascend(minibatch))
-                if self.critic is not None and one_pass < CRITIC_PASSES:
+                if self.critic is not None and critic_steps < CRITIC_STEPS:
                     numbers["critic_loss"].append(self.critic.fit(minibatch))
+                    critic_steps += 1
             for _ in range(options.value_epochs):
                 for minibatch in minibatches(batch.steps, size, rng):
                     numbers["value_loss"].append(inner.fit_values(minibatch, targets))

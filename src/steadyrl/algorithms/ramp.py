@@ -28,7 +28,7 @@ from steadyrl.ground.state import Stateful
 YOUNG: Final = 1.0
 YOUNG_SLACK: Final = 1.0
 BEGIN: Final = 0.1
-END: Final = 0.5
+END: Final = 0.25
 SHORT_EPISODE: Final = 100
 """Steps of the longest one that is short."""
 LONG_YOUNG: Final = 0.5
