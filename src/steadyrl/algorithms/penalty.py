@@ -23,7 +23,9 @@ class Penalty(Stateful):
 
     parts = ("weight", "unit", "steadiness", "recent")
 
-    def __init__(self, options: PenaltyOptions, ramp: Ramp | None = None, recent_episodes: int = 0) -> None:
+    def __init__(
+        self, options: PenaltyOptions, ramp: Ramp | None = None, recent_episodes: int = 0, updates: int = 1000
+    ) -> None:
         """Begin.
 
         Args:
@@ -31,6 +33,7 @@ class Penalty(Stateful):
             ramp: What a young policy gets of its steadiness; without one, all of it.
             recent_episodes: Coefficients are of at least so many returns: where a batch has fewer, those of the batches
                 before it count as well, and until there are so many there is no penalty.
+            updates: Of the whole run, over which a bound comes to be kept.
         """
         self.options = options
         self.recent = Recent(recent_episodes)
@@ -40,7 +43,7 @@ class Penalty(Stateful):
         self.steadiness: Steadiness | None = None
         if is_unit_free(options):
             chosen = DEFAULT_STEADINESS if options.steadiness is None else options.steadiness
-            bound = bound_of(options.at_most, options.at_least, chosen)
+            bound = bound_of(options.at_most, options.at_least, chosen, updates)
             self.steadiness = Steadiness(chosen, bound, ramp) if chosen > 0 else None
         self.weight = float(options.lam or 0.0)
         """lam before the unit and the damping; a steadiness or the dual ascent sets it anew at every update."""
@@ -65,6 +68,11 @@ class Penalty(Stateful):
     def moves(self) -> bool:
         """Can lam change from update to update?"""
         return self.options.unit_free or self.options.constraint is not None or self.steadiness is not None
+
+    def expect(self, updates: int) -> None:
+        """So many updates in all."""
+        if self.steadiness is not None:
+            self.steadiness.expect(updates)
 
     def numbers(self, batch: Batch, returns: Float[Array, " n"]) -> Float[Array, " n"]:
         """What the penalty is of: the returns of a batch, or what `of` names; it takes the place of returns below."""

@@ -157,7 +157,7 @@ class PPO(Algorithm):
         super().__init__(actors, options, seed=seed, updates=updates)
         on_table = isinstance(self.actor, TableActor)  # which unlearns a state's failures without touching another's
         self.ramp = None if on_table else Ramp(updates, options.young_steadiness or YOUNG, options.ramp_end or END)
-        self.penalty = Penalty(options, self.ramp, recent_episodes(options))
+        self.penalty = Penalty(options, self.ramp, recent_episodes(options), updates)
         with_critic = self.penalty.active and options.penalty == "critic"
         self.critic: Critic | None = self.actor.critic(options.gamma) if with_critic else None
 
@@ -181,10 +181,9 @@ class PPO(Algorithm):
             yield from penalty_problems(options, max(run["n"], recent_episodes(options)))
 
     def expect(self, updates: int) -> None:
-        """So many updates in all: what changes with time, and the ramp of a steadiness."""
+        """So many updates in all, for what changes with time."""
         super().expect(updates)
-        if self.ramp is not None:
-            self.ramp.updates = updates
+        self.penalty.expect(updates)
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """Several passes over n episodes."""

@@ -63,7 +63,7 @@ class Reinforce(Algorithm):
         self, actors: Actor | Mapping[str, Actor], options: Any, *, seed: int = 0, updates: int = 1000
     ) -> None:
         super().__init__(actors, options, seed=seed, updates=updates)
-        self.penalty = Penalty(options)
+        self.penalty = Penalty(options, updates=updates)
         self.critic: Critic | None = self.actor.critic(options.gamma) if options.penalty_baseline else None
 
     @classmethod
@@ -73,6 +73,11 @@ class Reinforce(Algorithm):
         yield from wrong
         if not wrong:
             yield from penalty_problems(options, run["n"])
+
+    def expect(self, updates: int) -> None:
+        """So many updates in all, for what changes with time."""
+        super().expect(updates)
+        self.penalty.expect(updates)
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """One update of policy and value from n episodes."""

@@ -59,6 +59,13 @@ class Steadiness(Stateful):
         self.steadiness, self.bound, self.ramp = steadiness, bound, ramp
         self.return_spread = self.coefficient_spread = 0.0
 
+    def expect(self, updates: int) -> None:
+        """So many updates in all, which a ramp and a bound go by."""
+        if self.ramp is not None:
+            self.ramp.updates = updates
+        if self.bound is not None:
+            self.bound.controller.updates = updates
+
     def steady(
         self, returns: Float[Array, " n"], c: Float[Array, " n"], variability: float, new: int | None = None
     ) -> Steadied:

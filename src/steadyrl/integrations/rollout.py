@@ -115,7 +115,7 @@ class RolloutPenalty:
         self.of = of
         self.ramp = Ramp(updates, YOUNG if young_steadiness is None else float(young_steadiness), LONG_END)
         self._may_be_milder = young_steadiness is None
-        self.penalty = Penalty(penalty_options, self.ramp)
+        self.penalty = Penalty(penalty_options, self.ramp, updates=updates)
         self.logged: dict[str, float] = {}
         """After `take`: variability, lam, the episodes behind both, the share of steps that were penalised."""
         self._past: deque[float] = deque(maxlen=episodes)
@@ -145,7 +145,7 @@ class RolloutPenalty:
 
     def expect(self, updates: int) -> None:
         """Tell how many rollouts the training will have in all."""
-        self.ramp.updates = updates
+        self.penalty.expect(updates)
 
     def begin(self, starts: npt.ArrayLike) -> None:
         """Before the first step, if not all episodes are at their beginning: which ones are.
