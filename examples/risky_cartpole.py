@@ -6,7 +6,7 @@ In the folder of this file:
 
 With a premium the risky steps pay more on average, so that steadiness has a price:
 
-    steadyrl frontier risky_cartpole:RiskyCartPole-v0 --env-options premium=1 --measure gini_deviation --updates 100
+    steadyrl frontier risky_cartpole:RiskyCartPole-v0 --env-options premium=0.3 --measure gini_deviation --updates 100
 """
 
 import gymnasium as gym
