@@ -27,7 +27,8 @@ from torch_loop import TorchLoop, copy_weights
 
 from steadyrl.actors.network import NetworkActor
 from steadyrl.actors.options import NetworkOptions
-from steadyrl.algorithms.ppo import PPO, PPOOptions
+from steadyrl.algorithms.ppo import PPO
+from steadyrl.algorithms.ppo_options import PPOOptions
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.policies.networks import CategoricalNetwork, GaussianNetwork
 from steadyrl.policies.values import ValueNetwork

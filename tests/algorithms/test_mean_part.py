@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from steadyrl import estimators, measures
-from steadyrl.algorithms.ppo import PPO, InnerLoop, PPOOptions, penalty_advantages
+from steadyrl.algorithms.ppo import PPO, InnerLoop, penalty_advantages
+from steadyrl.algorithms.ppo_options import PPOOptions
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.algorithms.weights import mean_weights, penalty_weights
 from steadyrl.estimators import Parts, _paper_forms

@@ -9,7 +9,8 @@ from scipy.integrate import quad
 import steadyrl
 from steadyrl import estimators, measures
 from steadyrl.algorithms import objective
-from steadyrl.algorithms.ppo import PPO, PPOOptions
+from steadyrl.algorithms.ppo import PPO
+from steadyrl.algorithms.ppo_options import PPOOptions
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.cli import main
 from steadyrl.estimators import Parts

@@ -12,7 +12,8 @@ from steadyrl import estimators
 from steadyrl.actors.network import NetworkActor
 from steadyrl.actors.network_critic import NetworkCritic, returns_so_far
 from steadyrl.actors.options import NetworkOptions
-from steadyrl.algorithms.ppo import PPO, PPOOptions
+from steadyrl.algorithms.ppo import PPO
+from steadyrl.algorithms.ppo_options import PPOOptions
 from steadyrl.algorithms.reinforce import Reinforce, ReinforceOptions
 from steadyrl.estimators import Parts
 from steadyrl.policies.networks import CategoricalNetwork

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from steadyrl import estimators, measures
-from steadyrl.algorithms.ppo import PPO, InnerLoop, PPOOptions
+from steadyrl.algorithms.ppo import PPO, InnerLoop
+from steadyrl.algorithms.ppo_options import PPOOptions
 from steadyrl.algorithms.product_ratio import ProductPenalty, log_ratios
 from steadyrl.policies.tabular import softmax
 from steadyrl.rollouts.returns import generalised_advantages

@@ -8,7 +8,8 @@ import torch
 
 from steadyrl import estimators, measures
 from steadyrl.actors.network_critic import returns_so_far
-from steadyrl.algorithms.ppo import PPO, PPOOptions, penalty_advantages
+from steadyrl.algorithms.ppo import PPO, penalty_advantages
+from steadyrl.algorithms.ppo_options import PPOOptions
 from steadyrl.estimators import Parts
 from steadyrl.policies.tabular import softmax
 from tests.algorithms import even, mdp

@@ -5,7 +5,7 @@ import pytest
 
 from steadyrl import estimators, measures
 from steadyrl.algorithms.penalty import Penalty
-from steadyrl.algorithms.ppo import PPOOptions
+from steadyrl.algorithms.ppo_options import PPOOptions
 from steadyrl.algorithms.recent import Recent
 
 BATCHES = np.random.default_rng(0).normal(size=(6, 8))

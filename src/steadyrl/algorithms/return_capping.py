@@ -28,7 +28,7 @@ import numpy as np
 from steadyrl.actors.actor import Actor
 from steadyrl.algorithms.algorithm import Algorithm
 from steadyrl.algorithms.cvar_pg import TailOptions, quantile, tail_problems
-from steadyrl.algorithms.ppo import NeutralPPOOptions
+from steadyrl.algorithms.ppo_options import NeutralPPOOptions
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.risk_neutral import RiskNeutralPPO
 from steadyrl.algorithms.weights import discounts

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 from steadyrl.actors.actor import Actor
 from steadyrl.algorithms.algorithm import Algorithm
-from steadyrl.algorithms.ppo import PPO, NeutralPPOOptions, PPOOptions
+from steadyrl.algorithms.ppo import PPO
+from steadyrl.algorithms.ppo_options import NeutralPPOOptions, PPOOptions
 from steadyrl.algorithms.registry import register
 from steadyrl.algorithms.reinforce import NeutralReinforceOptions, Reinforce, ReinforceOptions
 
