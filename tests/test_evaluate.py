@@ -252,3 +252,10 @@ def test_where_all_resamples_lie_on_one_side_the_interval_is_extended_to_the_val
     row = own_rows[1]
     assert (row["low"], row["high"]) == (0.0, row["value"])
     assert row["value"] == pytest.approx(np.min(np.diff(SKEWED)), rel=1e-9)
+
+
+def test_a_summary_has_names_to_look_for_and_to_go_through():
+    found = evaluate.summary(SKEWED, resamples=50)
+    assert "cvar" in found
+    assert "spread" not in found
+    assert tuple(found) == tuple(row.name for row in found.rows)

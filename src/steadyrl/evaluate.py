@@ -68,6 +68,10 @@ class Summary:
                 return row
         raise KeyError(f"no row {name!r} (there are: {', '.join(row.name for row in self.rows)})")
 
+    def __iter__(self) -> Iterator[str]:
+        """The names of the rows, so that `"cvar" in summary` and `for name in summary` do what they say."""
+        return (row.name for row in self.rows)
+
     def to_dict(self) -> dict[str, Any]:
         """The same as plain lists, dictionaries and numbers, for JSON."""
         return {**dataclasses.asdict(self), "rows": [dataclasses.asdict(row) for row in self.rows]}
