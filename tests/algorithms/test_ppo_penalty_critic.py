@@ -8,7 +8,7 @@ import torch
 
 from steadyrl import estimators, measures
 from steadyrl.actors.network_critic import returns_so_far
-from steadyrl.algorithms.ppo import PPO, penalty_advantages
+from steadyrl.algorithms.ppo import ADVANTAGE_GAMMA, PPO, penalty_advantages
 from steadyrl.algorithms.ppo_options import PPOOptions
 from steadyrl.estimators import Parts
 from steadyrl.policies.tabular import softmax
@@ -27,6 +27,23 @@ PLAIN = {"lam": LAM, "gamma": GAMMA, "advantage_normalisation": "none", **ONE}
 SMOOTH = [name for name in measures.names() if not measures.get(name).facts.needs_density]
 both = pytest.mark.parametrize("make", even.ACTORS.values(), ids=even.ACTORS)
 forms = pytest.mark.parametrize("penalty", ["critic", "product"])
+
+
+@pytest.mark.parametrize(
+    ("options", "ended", "cut"),
+    [
+        ({"gamma": 1.0}, 1.0, ADVANTAGE_GAMMA),  # what would have followed a time limit has no undiscounted value
+        ({"gamma": 0.999}, 0.999, 0.999),
+        ({"gamma": 1.0, "advantage_gamma": 1.0}, 1.0, 1.0),
+        ({"gamma": 0.9, "advantage_gamma": 0.8}, 0.8, 0.8),
+    ],
+)
+@both
+def test_advantages_of_a_batch_that_a_time_limit_cut_are_discounted(make, options, ended, cut):
+    ppo = PPO(make(), PPOOptions(lam=LAM, **options))
+    assert not CUT.terminated.all()
+    batches = (replace(BATCH, terminated=np.ones(BATCH.n, bool)), CUT)
+    assert tuple(ppo.advantage_gamma(batch) for batch in batches) == (ended, cut)
 
 
 class Fixed:

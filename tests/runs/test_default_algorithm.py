@@ -69,21 +69,24 @@ def test_without_a_time_limit_there_are_as_many_episodes_as_always():
 
 
 DISCOUNTS = [
-    ({"env": "CartPole-v1"}, 1.0, 0.99),
+    ({"env": "CartPole-v1"}, 1.0, 0.99),  # 500 steps
     ({"env": "CartPole-v1", "algorithm": "risk-neutral-ppo"}, 1.0, 0.99),
-    ({"env": "Pendulum-v1", "limit": 20}, 1.0, 0.99),  # whose time limit has no undiscounted value after it
+    ({"env": "Pendulum-v1", "limit": 101}, 1.0, 0.99),
+    ({"env": "Pendulum-v1", "limit": 100}, 1.0, None),  # a batch decides: was one of its episodes cut?
     ({"env": "Pendulum-v1", "gamma": 1.0}, 1.0, 0.99),
     ({"env": "Pendulum-v1", "gamma": 0.95}, 0.95, None),  # the advantages have the discount factor of the return
     ({"env": "Pendulum-v1", "gamma": 0.95, "advantage_gamma": 0.9}, 0.95, 0.9),
     ({"env": "Pendulum-v1", "advantage_gamma": 1.0}, 1.0, 1.0),
-    ({"env": "steadyrl/Portfolio-v0", "algorithm": "risk-neutral-ppo"}, 1.0, 0.99),
+    ({"env": "steadyrl/Portfolio-v0", "algorithm": "risk-neutral-ppo"}, 1.0, None),
     ({"env": "Pendulum-v1", "limit": 100, "algorithm": "reinforce"}, 0.999, None),  # it has no such option
     ({"env": "steadyrl/Maze-v0"}, 0.999, None),
 ]
 
 
 @pytest.mark.parametrize(("fields", "gamma", "of_advantages"), DISCOUNTS)
-def test_what_counts_for_ppo_is_the_plain_sum_of_rewards_and_advantages_see_less_far(fields, gamma, of_advantages):
+def test_what_counts_for_ppo_is_the_plain_sum_of_rewards_and_advantages_of_long_episodes_see_less_far(
+    fields, gamma, of_advantages
+):
     (config,) = study_from({"run": fields}, "study").configs
     assert (config.gamma, config.to_dict().get("advantage_gamma")) == (gamma, of_advantages)
 

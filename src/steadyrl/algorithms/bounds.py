@@ -29,7 +29,9 @@ SLACK_STEP: Final = 50.0
 SHARPNESS: Final = 6.0
 """A sixth more than the bound, or a mean that misses it by a sixth of a standard deviation, is as bad as can be."""
 MARGIN: Final = 0.08
-"""How far inside of the bound is aimed at: a share of D, or standard deviations of the mean."""
+"""How far inside of the bound is aimed at: a share of D."""
+MARGIN_OF_MEAN: Final = 0.03
+"""The same of the mean, which is measured with less noise, in standard deviations of the returns."""
 MEMORY: Final = 0.9
 """Of the running averages that are compared with the bound."""
 LONG_MEMORY: Final = 0.1
@@ -40,7 +42,7 @@ RISE: Final = 0.05
 """Standard deviations by which the one must be above the other for that."""
 PATIENCE: Final = 0.2
 """The share of the run without a rise until a policy is taken to have learned what it will."""
-YOUNG: Final = 0.1
+YOUNG: Final = 0.3
 """The share of the run that is left to a policy before its mean is held against it."""
 PACE: Final = 0.2
 """A mean that has risen by this share of what is missing, from the long average to the one of now, is at its bound
@@ -134,7 +136,7 @@ class AtLeast(Stateful):
         over, risen = self.controller.mean - self.bound, self.controller.mean - self.controller.long_mean
         if over < 0 and (self.controller.young or risen > -PACE * over):
             return self.controller.choose(0.0)
-        return self.controller.choose(SHARPNESS * (over / max(spread, 1e-300) - MARGIN))
+        return self.controller.choose(SHARPNESS * (over / max(spread, 1e-300) - MARGIN_OF_MEAN))
 
 
 def bound_of(at_most: float | None, at_least: float | None, steadiness: float, updates: int) -> AtMost | AtLeast | None:

@@ -28,8 +28,8 @@ from steadyrl.rollouts.returns import generalised_advantages, reward_to_go
 
 LONG_EPISODE: Final = 500
 ADVANTAGE_GAMMA: Final = 0.99
-"""Where the return is not discounted: what is far ahead is mostly noise to an action's advantage, and what would have
-followed a time limit has no undiscounted value."""
+"""Where the return is not discounted: in long episodes what is far ahead is mostly noise to an action's advantage, and
+what would have followed a time limit has no undiscounted value."""
 CRITIC_STEPS: Final = 200
 """Mini-batches of a batch that the penalty's critic learns from at the most, in its first passes. All steps of an
 episode have one target: of more steps it would learn these episodes by heart, and err on the next ones."""
@@ -79,7 +79,7 @@ class PPO(Algorithm):
     def episode_defaults(cls, longest: int, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Where episodes are long a deed may tell late, advantages see far enough, and a policy is young for longer."""
         defaults = {"gae_lambda": 0.98} if longest >= LONG_EPISODE else {}
-        if fields.get("gamma", 1.0) == 1.0:
+        if longest > SHORT_EPISODE and fields.get("gamma", 1.0) == 1.0:
             defaults["advantage_gamma"] = ADVANTAGE_GAMMA
         if longest > SHORT_EPISODE and has_steadiness(fields):
             defaults |= {"young_steadiness": LONG_YOUNG, "ramp_end": LONG_END}
@@ -98,6 +98,8 @@ class PPO(Algorithm):
         """So many updates in all, for what changes with time."""
         super().expect(updates)
         self.penalty.expect(updates)
+        if self.ramp is not None:
+            self.ramp.updates = updates
 
     def learn(self, batch: Batch, to_go: Float[Array, "n T"]) -> dict[str, float]:
         """Several passes over n episodes."""
@@ -147,7 +149,7 @@ class PPO(Algorithm):
         options, values = self.options, self.actor.values(batch)
         advantages = generalised_advantages(
             batch.rewards, values, self.actor.last_values(batch), batch.lengths, batch.terminated,
-            options.gamma if options.advantage_gamma is None else options.advantage_gamma, options.gae_lambda,
+            self.advantage_gamma(batch), options.gae_lambda,
         )  # fmt: skip
         targets = (advantages + values)[batch.mask]
         if self.critic is None:
@@ -156,6 +158,14 @@ class PPO(Algorithm):
         penalties = penalty_advantages(batch, c.own, self.critic.baseline(batch), decay)
         penalties += c.of_mean[:, None] * self.mean_part(batch)
         return (advantages - self.penalty.lam * penalties)[batch.mask], targets
+
+    def advantage_gamma(self, batch: Batch) -> float:
+        """The discount factor of a batch's advantages: never 1 where a time limit cut one of its episodes."""
+        chosen: float | None = self.options.advantage_gamma
+        if chosen is None:
+            gamma: float = self.options.gamma
+            chosen = ADVANTAGE_GAMMA if gamma == 1.0 and not batch.terminated.all() else gamma
+        return chosen
 
     def mean_part(self, batch: Batch) -> Float[Array, "n T"]:
         """Each step's weight in Algorithm 1's gradient of E[G0], which some estimators of D's contain."""

@@ -16,7 +16,8 @@ class NeutralPPOOptions(ProximalOptions):
     advantage_gamma: float | None = option(
         None,
         "discount factor of PPO's advantages and values, if it is another than that of the return, whose mean and "
-        "variability count (default: gamma; 0.99 where that is 1)",
+        "variability count (default: gamma; 0.99 where that is 1 and episodes may have more than 100 steps, or a "
+        "time limit cut one of the batch)",
         above=0,
         most=1,
         later=True,

@@ -60,9 +60,7 @@ class Steadiness(Stateful):
         self.return_spread = self.coefficient_spread = 0.0
 
     def expect(self, updates: int) -> None:
-        """So many updates in all, which a ramp and a bound go by."""
-        if self.ramp is not None:
-            self.ramp.updates = updates
+        """So many updates in all, which a bound goes by."""
         if self.bound is not None:
             self.bound.controller.updates = updates
 

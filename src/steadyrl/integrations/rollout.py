@@ -147,6 +147,7 @@ class RolloutPenalty:
     def expect(self, updates: int) -> None:
         """Tell how many rollouts the training will have in all."""
         self.penalty.expect(updates)
+        self.ramp.updates = updates
 
     def begin(self, starts: npt.ArrayLike) -> None:
         """Before the first step, if not all episodes are at their beginning: which ones are.
