@@ -30,9 +30,12 @@ def test_less_while_it_is_below_down_to_next_to_nothing():
     assert levels[-1] == pytest.approx(LEAST)
 
 
-def test_a_little_inside_of_the_bound_it_stays():
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_a_little_inside_of_the_bound_it_stays_the_more_so_the_later(share):
     bound = AtMost(2.0, 1.5, UPDATES)
-    assert [bound.choose(0.0, 2.0 * np.exp(-MARGIN), 1.0).steadiness for _ in range(5)] == pytest.approx([1.5] * 5)
+    bound.controller.batches = round(share * UPDATES) - 1  # choosing counts one
+    levels = [bound.choose(0.0, 2.0 * np.exp(-share * MARGIN), 1.0).steadiness for _ in range(5)]
+    assert levels == pytest.approx([1.5] * 5, rel=0.01)
 
 
 def test_the_slack_falls_only_when_the_most_does_not_do_and_the_mean_has_long_stopped_rising():

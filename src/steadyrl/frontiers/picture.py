@@ -83,6 +83,8 @@ def figure(frontier: Frontier, share: float) -> Figure:
     axes.set_ylabel("Mean return")
     axes.set_title(f"What steadiness costs\n{frontier.env}", fontsize=10)
     axes.margins(0.12)
+    left, right = axes.get_xlim()
+    axes.set_xlim(max(left, -0.02 * right), right)  # an interval may reach below 0, a variability cannot
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower right", fontsize=8, frameon=False)
     return picture
