@@ -34,7 +34,7 @@ def test_ppo_of_one_file_without_its_nine_marked_lines_is_the_plain_ppo_that_lam
     assert "variability" in capsys.readouterr().out
 
 
-def test_ppo_of_one_file_has_all_of_its_steadiness_from_the_second_of_its_six_rollouts_on():
+def test_ppo_of_one_file_has_all_of_its_steadiness_at_the_last_of_its_six_rollouts():
     module = loaded("with_it", (EXAMPLES / "ppo_one_file.py").read_text(encoding="utf-8"))
     shares = []
 
@@ -46,8 +46,8 @@ def test_ppo_of_one_file_has_all_of_its_steadiness_from_the_second_of_its_six_ro
 
     module.RolloutPenalty = Watched
     module.main([*TINY, "--steadiness", "2"])
-    assert 0.0 < shares[0] < 1.0
-    assert shares[1:] == [1.0] * 5
+    assert 0.0 < shares[0] < shares[1] < shares[2] < shares[3] < shares[4] < 1.0
+    assert shares[5] == 1.0
 
 
 def test_ppo_of_one_file_bootstraps_at_a_time_limit():

@@ -121,8 +121,8 @@ def test_a_steadiness_chooses_lam_from_the_spreads():
     assert (np.diff(monotone(x, c, lam, YOUNG_SLACK)) <= 0).all()
 
 
-@pytest.mark.parametrize(("batches", "share"), [(0, 0.0), (10, 0.0), (16, 0.4), (25, 1.0), (100, 1.0)])
-def test_a_larger_steadiness_grows_from_a_tenth_of_a_training_to_a_quarter(batches, share):
+@pytest.mark.parametrize(("batches", "share"), [(0, 0.0), (10, 0.0), (50, 0.5), (90, 1.0), (100, 1.0)])
+def test_a_larger_steadiness_grows_from_a_tenth_of_a_training_to_nine_tenths(batches, share):
     x = np.array([1.0, 2.0, 4.0, 8.0, 9.0])
     for young, options in ((1.0, {}), (1.5, {"young_steadiness": 1.5})):
         penalty = RolloutPenalty(steadiness=2.0, gamma=1.0, updates=100, **options)
@@ -134,19 +134,18 @@ def test_a_larger_steadiness_grows_from_a_tenth_of_a_training_to_a_quarter(batch
 
 
 @pytest.mark.parametrize(
-    ("length", "options", "young", "end"),
+    ("length", "options", "young"),
     [
-        (100, {}, 1.0, 0.25),
-        (101, {}, 0.25, 0.9),
-        (101, {"young_steadiness": 1.0}, 1.0, 0.9),
+        (100, {}, 1.0),
+        (101, {}, 0.25),
+        (101, {"young_steadiness": 1.0}, 1.0),
     ],
 )
-def test_it_begins_milder_and_grows_for_longer_where_episodes_are_long(length, options, young, end):
+def test_it_begins_milder_where_episodes_are_long(length, options, young):
     penalty = RolloutPenalty(steadiness=2.0, gamma=1.0, **options)
     ends = np.tile(np.arange(4 * length)[:, None] % length == length - 1, 2)
     played(penalty, np.random.default_rng(0).normal(size=ends.shape), ends)
     assert penalty.logged["current_steadiness"] == young
-    assert penalty.ramp.end == end
 
 
 @pytest.mark.parametrize(

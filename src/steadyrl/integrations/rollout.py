@@ -25,7 +25,7 @@ from steadyrl.algorithms import quantity
 from steadyrl.algorithms.algorithm import measure_problems
 from steadyrl.algorithms.penalty import Penalty
 from steadyrl.algorithms.penalty_options import PenaltyOptions, penalty_problems
-from steadyrl.algorithms.ramp import END, LONG_END, SHORT_EPISODE, YOUNG, Ramp
+from steadyrl.algorithms.ramp import LONG_END, SHORT_EPISODE, YOUNG, Ramp
 from steadyrl.ground.option import check, options_of, unknown
 from steadyrl.ground.shapes import Array, Bool, BoolArray, Float, Int, IntArray
 from steadyrl.integrations.episode_number import Infos, Of, episode_number
@@ -82,8 +82,7 @@ class RolloutPenalty:
                 where a rollout finishes fewer, those of earlier rollouts are counted too. Only the steps of the
                 rollout itself are penalised.
             updates: Rollouts of the whole training; a larger steadiness is `young_steadiness` for a tenth of them, and
-                all there from a quarter on, or nine tenths where an episode has had more than 100 steps
-                (`steadyrl.algorithms.ramp`).
+                all there for the last tenth (`steadyrl.algorithms.ramp`).
             of: The risk of what: return, or with lam or constraint cost (the sum of info["cost"]), drawdown, length, a
                 number of an episode's last info, or a function of its rewards and infos.
             young_steadiness: Less where a policy learns to fail alike every time, more where it keeps to the gamble
@@ -114,7 +113,7 @@ class RolloutPenalty:
         self.episodes = episodes
         self.fewest = next(enough)
         self.of = of
-        self.ramp = Ramp(updates, YOUNG if young_steadiness is None else float(young_steadiness), END)
+        self.ramp = Ramp(updates, YOUNG if young_steadiness is None else float(young_steadiness), LONG_END)
         self._may_be_milder = young_steadiness is None
         self.penalty = Penalty(penalty_options, self.ramp, updates=updates)
         self.logged: dict[str, float] = {}
@@ -180,10 +179,8 @@ class RolloutPenalty:
         self._so_far += self._discount * reward
         self._discount *= self.gamma
         self._lengths += 1
-        if self._lengths.max() > SHORT_EPISODE:
-            self.ramp.end = LONG_END
-            if self._may_be_milder:
-                self.ramp.young = LONG_YOUNG
+        if self._may_be_milder and self._lengths.max() > SHORT_EPISODE:
+            self.ramp.young = LONG_YOUNG
         if self.of != quantity.RETURN:
             self._keep(reward, infos)
         episode = np.full(reward.size, OPEN)
