@@ -8,7 +8,7 @@ import torch
 
 from steadyrl import estimators, measures
 from steadyrl.actors.network_critic import returns_so_far
-from steadyrl.algorithms.ppo import ADVANTAGE_GAMMA, PPO, penalty_advantages
+from steadyrl.algorithms.ppo import ADVANTAGE_GAMMA, CRITIC_STEPS, PPO, penalty_advantages
 from steadyrl.algorithms.ppo_options import PPOOptions
 from steadyrl.estimators import Parts
 from steadyrl.policies.tabular import softmax
@@ -62,6 +62,27 @@ class Fixed:
 
     def fit(self, part):
         return 0.0
+
+
+class Counting(Fixed):
+    """One that counts the mini-batches it learns from."""
+
+    fits = 0
+
+    def fit(self, part):
+        self.fits += 1
+        return 0.0
+
+
+@both
+@pytest.mark.parametrize(("passes", "expected"), [(1, BATCH.steps), (1 + CRITIC_STEPS // BATCH.steps, CRITIC_STEPS)])
+def test_the_critic_learns_from_so_many_minibatches_of_a_batch_and_no_more(make, passes, expected):
+    options = PPOOptions(lam=LAM, inner_updates=passes, minibatch_size=1, value_epochs=0)
+    ppo = PPO(make(), options)
+    ppo.critic = Counting(np.zeros(BATCH.rewards.shape))
+    logged = ppo.update(BATCH, 0)
+    assert ppo.critic.fits == min(expected, CRITIC_STEPS)
+    assert logged["critic_loss"] == 0.0
 
 
 def any_critic(seed=0):
